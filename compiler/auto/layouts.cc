@@ -76,6 +76,7 @@ absl::StatusOr<std::vector<Pin>> Layouts::find(const Job &job, double limit, dou
   }
   const std::vector<std::string> axes = {kAxis.str()};
   ShardInferOptions options;
+  options.rings = llvm::StringRef(Ring_Name(job.graph().ring())).lower();
   options.free = axes;
   options.limit = limit;
   options.zeroStage = job.zero().stage();

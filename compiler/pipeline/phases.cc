@@ -218,10 +218,12 @@ void buildZero(mlir::OpPassManager &manager, const Job &job) {
 
 void buildShard(mlir::OpPassManager &manager, const Job &job) {
   manager.addNestedPass<ir::GraphOp>(createAutodiffDecompose({/*updates=*/true}));
-  manager.addNestedPass<ir::GraphOp>(createShardInfer({job.graph().inference() == BROADCAST}));
+  manager.addNestedPass<ir::GraphOp>(
+      createShardInfer({job.graph().inference() == BROADCAST, llvm::StringRef(Ring_Name(job.graph().ring())).lower()}));
 }
 
 void buildBox(mlir::OpPassManager &manager, const Job &job) {
+  manager.addNestedPass<ir::GraphOp>(createBoxRing());
   manager.addNestedPass<ir::GraphOp>(createBoxRoute());
   // Routes from one value share their first steps.
   manager.addNestedPass<ir::GraphOp>(mlir::createCSEPass());

@@ -16,6 +16,9 @@ defvar attentionMethods = [{
 defvar attentionAttributes = (ins UnitAttr:$causal, OptionalAttr<Weft_Integer>:$window, UnitAttr:$unfused,
                                   OptionalAttr<Weft_Number>:$scale);
 
+// Where keys go round: which of how many blocks.
+defvar blockAttributes = (ins OptionalAttr<Weft_Integer>:$block, OptionalAttr<Weft_Integer>:$blocks);
+
 def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegments]> {
   let summary = "Softmax attention of query heads over keys and values";
   let description = [{
@@ -44,8 +47,13 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegme
     `weights[b, n, s, t]`, the softmax, in place of `lse`. The numbers are the same but for rounding. It is there to
     plan runs as they were; there is no such kernel for GPUs.
 
-    Rows, batch and key heads may be split, keys not. Where a rank has a single key head, its query heads may be split over
-    further ranks that have the same one.
+    Rows, batch and key heads may be split. Where a rank has a single key head, its query heads may be split over further
+    ranks that have the same one. Keys may be split over one axis that splits the rows too: they go round then, from rank to
+    rank, in a ring (Liu et al., "Ring Attention", 2023).
+
+    With `block(i) blocks(c)` it is what each rank of such a ring computes in its turn `i`. Rows and keys lie in `c` blocks,
+    and the rows of block `r` see the keys of block `r` alone. Among all keys, by which `causal`, `window`, bias and mask
+    go, these are the ones of block `(r - i) mod c`. The compiler alone writes this; `weft.attention_merge` adds the turns up.
 
     Example:
     ```mlir
@@ -63,14 +71,16 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegme
     - with `causal` there are at least as many keys as queries, so that every row sees one
     - `window` is positive and comes with `causal`
     - `bias` is float32 and `mask` has truth values; each has four dimensions, `[b, n, s, t]` or 1
+    - `block` and `blocks` come together, not with `unfused`; `blocks` divides rows and keys, and `block` is below it
   }];
   let arguments = !con((ins Weft_Tensor:$q, Weft_Tensor:$k, Weft_Tensor:$v, Optional<Weft_Tensor>:$bias,
-                            Optional<Weft_Tensor>:$mask), attentionAttributes);
+                            Optional<Weft_Tensor>:$mask), attentionAttributes, blockAttributes);
   // `saved` is lse or the weights.
   let results = (outs Weft_Tensor:$out, Optional<Weft_Tensor>:$saved);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`bias` `(` $bias^ `)`)? (`mask` `(` $mask^ `)`)? (`causal` $causal^)?
-    (`window` `(` custom<Number>($window)^ `)`)? (`unfused` $unfused^)? (`scale` `(` custom<Number>($scale)^ `)`)? attr-dict
+    (`window` `(` custom<Number>($window)^ `)`)? (`unfused` $unfused^)? (`scale` `(` custom<Number>($scale)^ `)`)?
+    (`block` `(` custom<Number>($block)^ `)`)? (`blocks` `(` custom<Number>($blocks)^ `)`)? attr-dict
     `` custom<AttentionTypes>(ref($bias), ref($mask), type($q), type($k), type($v), type($bias), type($mask), type($out),
                               type($saved))
   }];
@@ -108,13 +118,40 @@ def Weft_AttentionGradOp : Weft_AttentionGradient<"attention_grad", "narrow", [A
   }];
   let arguments = !con((ins Weft_Tensor:$dout, Weft_Tensor:$q, Weft_Tensor:$k, Weft_Tensor:$v, Weft_Tensor:$out,
                             Weft_Tensor:$saved, Optional<Weft_Tensor>:$bias, Optional<Weft_Tensor>:$mask),
-                       attentionAttributes);
+                       attentionAttributes, blockAttributes);
   let results = (outs Weft_Tensor:$dq, Weft_Tensor:$dk, Weft_Tensor:$dv);
   let assemblyFormat = [{
     $dout `,` $q `,` $k `,` $v `,` $out `,` $saved (`bias` `(` $bias^ `)`)? (`mask` `(` $mask^ `)`)? (`causal` $causal^)?
     (`window` `(` custom<Number>($window)^ `)`)? (`unfused` $unfused^)? (`scale` `(` custom<Number>($scale)^ `)`)?
+    (`block` `(` custom<Number>($block)^ `)`)? (`blocks` `(` custom<Number>($blocks)^ `)`)?
     attr-dict `` custom<AttentionGradTypes>(ref($bias), ref($mask), type($dout), type($q), type($k), type($v), type($out),
                                             type($saved), type($bias), type($mask), type($dq), type($dk), type($dv))
+  }];
+}
+
+def Weft_AttentionMergeOp : Weft_PureOp<"attention_merge"> {
+  let summary = "Attention over the keys of two sets that have none in common";
+  let description = [{
+    From what `weft.attention` says of the rows over some keys, `out[b, s, n, d]` and `lse[b, n, s]`, and over some more, `more`
+    and `more_lse`, what it says over both (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018):
+    with `m = max(lse, more_lse)`, `a = exp(lse - m)` and `b = exp(more_lse - m)`, `(a out + b more) / (a + b)` and
+    `m + log(a + b)`. A row that sees no key of either has zeros and -infinity.
+
+    Example: `%both, %both_lse = weft.attention_merge %out, %lse, %more, %more_lse`
+
+    **Constraints:**
+    - `out` and both log sums are float32; `more` has a floating-point type and the shape of `out`
+    - `out` is `[b, s, n, d]`, both log sums are `[b, n, s]`
+  }];
+  let arguments = (ins Weft_Tensor:$out, Weft_Tensor:$lse, Weft_Tensor:$more, Weft_Tensor:$more_lse);
+  let results = (outs Weft_Tensor:$both, Weft_Tensor:$both_lse);
+  let assemblyFormat = [{
+    $out `,` $lse `,` $more `,` $more_lse attr-dict
+    `` custom<AttentionMergeTypes>(type($out), type($lse), type($more), type($more_lse), type($both), type($both_lse))
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<int64_t> getInPlaceOperands() { return {0, 1}; }
+    ::weft::ir::Precision getPrecision() { return ::weft::ir::Precision::parse("wide,wide,narrow,wide->wide,wide"); }
   }];
 }
 

@@ -11,6 +11,7 @@
 #include "ops/abi/kernel.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/workspace.h"
+#include "ops/attention/cpu_merge.h"
 #include "ops/attention/cpu_staged.h"
 #include "ops/attention/cpu_unfused.h"
 #include "ops/attention/head.h"
@@ -257,6 +258,7 @@ void RegisterAttentionKernels(KernelRegistry& registry) {
   registry.Register("attention", &Create<AttentionKernel>);
   registry.Register("attention_grad", &Create<AttentionGradKernel>);
   registry.Register("attention_bias_grad", &Create<AttentionBiasGradKernel>);
+  attention::RegisterMergeKernel(registry);
   attention::RegisterUnfusedKernels(registry);
 }
 

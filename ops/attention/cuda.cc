@@ -1,9 +1,10 @@
 // GPU kernels of attention and its gradient, for f32, bf16 and f16 (summed in float) and head sizes
 // up to 256.
-// Adds `attention`, `attention_grad` and `attention_bias_grad`, all deterministic.
+// Adds `attention`, `attention_grad`, `attention_bias_grad` and `attention_merge`, all deterministic.
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/attention/cuda_attention.h"
+#include "ops/attention/cuda_merge.h"
 #include "ops/families.h"
 
 namespace weft {
@@ -30,6 +31,7 @@ void RegisterAttentionCudaKernels(KernelRegistry& registry) {
   registry.Register("attention", &Create);
   registry.Register("attention_grad", &Create);
   registry.Register("attention_bias_grad", &Create);
+  registry.Register("attention_merge", &attention::CreateMerge);
 }
 
 }  // namespace weft

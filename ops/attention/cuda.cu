@@ -7,6 +7,7 @@
 // summed by one block in one order: deterministic, no atomics. The price is that the backward pass
 // makes the scores twice.
 #include "ops/attention/cuda_code_bias.h"
+#include "ops/attention/cuda_code_merge.h"
 #include "ops/attention/cuda_code_pad.h"
 #include "ops/attention/cuda_code_plain.h"
 #include "ops/attention/cuda_code_tensor.h"
@@ -14,8 +15,10 @@
 using weft::attention::AttentionArguments;
 using weft::attention::ForwardTile;
 using weft::attention::KeyGradientTile;
+using weft::attention::kMergeThreads;
 using weft::attention::kPlainThreads;
 using weft::attention::kResizeThreads;
+using weft::attention::MergeArguments;
 using weft::attention::QueryGradientTile;
 using weft::attention::ResizeArguments;
 using weft::gpu::BF16;
@@ -65,5 +68,9 @@ WEFT_TENSOR(BF16, bf16, 64)
 WEFT_TENSOR(BF16, bf16, 128)
 WEFT_TENSOR(F16, f16, 64)
 WEFT_TENSOR(F16, f16, 128)
+
+WEFT_KERNEL(merge_f32, MergeArguments, kMergeThreads) { weft::attention::Merge<float>(args); }
+WEFT_KERNEL(merge_bf16, MergeArguments, kMergeThreads) { weft::attention::Merge<BF16>(args); }
+WEFT_KERNEL(merge_f16, MergeArguments, kMergeThreads) { weft::attention::Merge<F16>(args); }
 
 WEFT_KERNEL(resize, ResizeArguments, kResizeThreads) { weft::attention::Resize(args); }

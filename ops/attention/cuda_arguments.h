@@ -104,6 +104,19 @@ struct ResizeArguments {
   int32_t from_depth, to_depth;
 };
 
+// out, more and both are [rows, heads, depth] for the rows of the whole batch; the log sums [batch, heads, rows_each].
+inline constexpr int kMergeThreads = 256;
+struct MergeArguments {
+  const float* out;
+  const float* lse;
+  const void* more;
+  const float* more_lse;
+  float* both;
+  float* both_lse;
+  int64_t rows, rows_each, heads;
+  int32_t depth;
+};
+
 }  // namespace weft::attention
 
 #endif  // WEFT_OPS_ATTENTION_CUDA_ARGUMENTS_H_

@@ -67,9 +67,11 @@ class OwnAttention : public Kernel {
     AttentionArguments arguments =
         pass_ == Pass::kForward ? BindForward(inputs, outputs) : BindGradient(inputs, outputs);
     if (problem_.bias.present())
-      arguments.bias.data = static_cast<const float*>(inputs[static_cast<size_t>(problem_.bias.input)]);
+      arguments.bias.data =
+          static_cast<const float*>(inputs[static_cast<size_t>(problem_.bias.input)]) + problem_.bias.Offset(0, 0);
     if (problem_.mask.present())
-      arguments.mask.data = static_cast<const uint8_t*>(inputs[static_cast<size_t>(problem_.mask.input)]);
+      arguments.mask.data =
+          static_cast<const uint8_t*>(inputs[static_cast<size_t>(problem_.mask.input)]) + problem_.mask.Offset(0, 0);
     for (const auto& [kernel, grid] : launches_) {
       WEFT_RETURN_IF_ERROR(kernel.Launch(grid, arguments, context.stream));
     }
@@ -78,8 +80,7 @@ class OwnAttention : public Kernel {
 
  private:
   static AttentionArguments ArgumentsOf(const Problem& problem) {
-    const int64_t limit =
-        problem.causal ? std::clamp(problem.first_limit, -problem.queries, problem.keys) : problem.keys;
+    const int64_t limit = problem.causal ? std::max(problem.first_limit, -problem.queries) : problem.keys;
     return {.batch = static_cast<int32_t>(problem.batch),
             .queries = static_cast<int32_t>(problem.queries),
             .keys = static_cast<int32_t>(problem.keys),
@@ -90,7 +91,7 @@ class OwnAttention : public Kernel {
             .key_row = static_cast<int32_t>(problem.key_row()),
             .first_limit = static_cast<int32_t>(limit),
             // No row has as many keys before its last one.
-            .window = static_cast<int32_t>(problem.window < problem.keys ? problem.window : 2 * kMostRows),
+            .window = static_cast<int32_t>(problem.windowed() ? problem.window : 2 * kMostRows),
             .scale = problem.scale,
             .bias = ScoresOf<const float>(problem.bias),
             .mask = ScoresOf<const uint8_t>(problem.mask)};

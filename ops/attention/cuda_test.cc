@@ -336,6 +336,84 @@ TEST(AttentionCudaTest, PartsOfOneTensorAreTheSameNumbers) {
   }
 }
 
+// The rows of rank 2 of 4, in every turn of a ring: the kernels are those of whole keys, with other limits.
+TEST(AttentionCudaTest, BlocksOfKeysAsOnTheCpu) {
+  for (const auto& [window, bias] :
+       {std::pair(0, ""), std::pair(50, ""), std::pair(0, "1nst"), std::pair(50, "b1st")}) {
+    for (int64_t turn = 0; turn < 4; ++turn) {
+      for (DType type : {DType::kF32, DType::kBF16}) {
+        const Case c{1, 40, 40, 2, 1, 64, true, 160, 80, window};
+        const auto spec_of = [&](const std::string& name) {
+          KernelSpec spec = SpecOf(c, name, type);
+          const bool gradient = name == "attention_grad";
+          const TensorSpec k = Tile(type, {1, 40, 1, 64}, {1, 160, 1, 64}, {0, 80, 0, 0});
+          spec.inputs[gradient ? 2 : 1] = spec.inputs[gradient ? 3 : 2] = k;
+          if (gradient) spec.outputs[1] = spec.outputs[2] = k;
+          spec.attributes.Set("blocks", int64_t{4});
+          spec.attributes.Set("block", turn);
+          const int64_t heads = bias[0] == '1' ? 2 : 1;
+          if (*bias != 0)
+            spec.inputs.push_back(Tile(DType::kF32, {1, heads, 40, 160}, {1, heads, 160, 160}, {0, 0, 80, 0}));
+          return spec;
+        };
+        const Inputs in = InputsOf(c, type);
+        const auto with_bias = [&](std::vector<Values> values) {
+          if (*bias != 0) values.push_back(RandomValues(spec_of("attention").inputs[3].elements(), 8, -1, 1));
+          return values;
+        };
+        const auto compare = [&](const std::string& name, const std::vector<Values>& inputs) {
+          const auto want = RunKernel(Cpu(), spec_of(name), inputs);
+          const auto got = RunGpuKernel(Cuda(), spec_of(name), inputs);
+          ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
+          for (size_t o = 0; o < want->size(); ++o) {
+            for (size_t i = 0; i < (*want)[o].size(); ++i) {
+              if (std::isinf((*want)[o][i])) {
+                ASSERT_EQ((*got)[o][i], (*want)[o][i]);
+              } else {
+                ASSERT_NEAR((*got)[o][i], (*want)[o][i], type == DType::kF32 ? 1e-5 : 2e-2)
+                    << name << " turn " << turn << " window " << window << " bias " << bias << " result " << o << " "
+                    << i;
+              }
+            }
+          }
+        };
+        compare("attention", with_bias({in.q, in.k, in.v}));
+        // The log sums of whole rows, of which a block has a part.
+        const Values lse(80, 5.0);
+        compare("attention_grad", with_bias({in.dout, in.q, in.k, in.v, in.q, lse}));
+      }
+    }
+  }
+}
+
+TEST(AttentionCudaTest, MergesAsOnTheCpu) {
+  for (int64_t depth : {3, 64, 200}) {
+    for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+      const TensorSpec out = TensorSpec::Whole(DType::kF32, {2, 7, 3, depth});
+      const TensorSpec lse = TensorSpec::Whole(DType::kF32, {2, 3, 7}), more = TensorSpec::Whole(type, out.dims);
+      const KernelSpec spec{.name = "attention_merge", .inputs = {out, lse, more, lse}, .outputs = {out, lse}};
+      std::vector<Values> inputs = {RandomValues(out.elements(), 1, -1, 1), RandomValues(42, 2, -3, 3),
+                                    RandomValues(out.elements(), 3, -1, 1, type), RandomValues(42, 4, -3, 3)};
+      // Rows that see no key of the one, of the other, of both.
+      constexpr double kNone = -std::numeric_limits<double>::infinity();
+      inputs[1][0] = inputs[3][1] = inputs[1][2] = inputs[3][2] = kNone;
+      const auto want = RunKernel(Cpu(), spec, inputs), got = RunGpuKernel(Cuda(), spec, inputs);
+      ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
+      for (size_t o = 0; o < 2; ++o) {
+        for (size_t i = 0; i < (*want)[o].size(); ++i) {
+          if (std::isinf((*want)[o][i])) {
+            ASSERT_EQ((*got)[o][i], (*want)[o][i]);
+          } else {
+            ASSERT_NEAR((*got)[o][i], (*want)[o][i], 1e-6) << depth << " result " << o << " " << i;
+          }
+        }
+      }
+      EXPECT_EQ((*want)[1][2], kNone);
+      EXPECT_EQ((*want)[1][0], inputs[3][0]) << "what the other set says alone";
+    }
+  }
+}
+
 TEST(AttentionCudaTest, LargeScoresDoNotOverflow) {
   const Case c{1, 40, 200, 1, 1, 16, true};
   Inputs in = InputsOf(c, DType::kBF16);

@@ -85,7 +85,7 @@ TEST_F(AttentionTest, CostsTwoProductsForwardAndFiveBackward) {
   EXPECT_TRUE(cost(first<AttentionOp>()).contraction);
   EXPECT_EQ(cost(first<AttentionOp>()).bytes, 4.0 * (2 * 2 * 8 * 6 * 4 + 2 * 2 * 10 * 3 * 4 + 2 * 6 * 8));
   parseAttention("causal");
-  EXPECT_EQ(cost(first<AttentionOp>()).flops, product);
+  EXPECT_DOUBLE_EQ(cost(first<AttentionOp>()).flops, 2 * product * 6 / 10); // 8 rows at the end of 10 keys
 }
 
 // The gradient of a bias is an op of its own, which nothing else needs.
@@ -123,9 +123,15 @@ TEST_F(AttentionTest, CostFollowsTheWindow) {
   };
   const double pair = 2.0 * 2 * 2 * 6 * 8 * 4; // both products, one key a row
   EXPECT_EQ(flops(""), 10 * pair);
-  EXPECT_EQ(flops("causal"), 5 * pair);
-  EXPECT_EQ(flops("causal window(10)"), 5 * pair);
-  EXPECT_EQ(flops("causal window(4)"), 3.2 * pair); // of 10 rows, the first 4 see 2 on average
+  // The 8 rows are the last ones of 10: the first of them sees 3 keys.
+  EXPECT_EQ(flops("causal"), 6 * pair);
+  EXPECT_EQ(flops("causal window(10)"), 6 * pair);
+  EXPECT_EQ(flops("causal window(4)"), 3.75 * pair); // two rows see 3 on average
+  // In blocks of 4 rows and 5 keys: those of the block itself, then the second half of the rows those of the first
+  // block.
+  EXPECT_EQ(flops("causal block(0) blocks(2)"), 3 * pair);
+  EXPECT_EQ(flops("causal block(1) blocks(2)"), 2.5 * pair);
+  EXPECT_EQ(flops("block(1) blocks(2)"), 5 * pair);
   EXPECT_EQ(flops("causal window(4) unfused"), 10 * pair);
 }
 

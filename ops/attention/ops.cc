@@ -83,9 +83,38 @@ LogicalResult requireBiasAndMask(mlir::Operation *op, Value q, Value k, Value bi
                        (failed(requireBoolean(op, "mask", mask)) || failed(requireOfScores(op, "mask", mask, q, k))));
 }
 
+// Into how many blocks rows and keys are cut, for which turn; 0 blocks where they are not.
+struct Blocks {
+  int64_t turn = 0, count = 0;
+};
+template <typename Op> Blocks blocksOf(Op op) {
+  auto count = op->template getAttrOfType<mlir::IntegerAttr>("blocks");
+  auto turn = op->template getAttrOfType<mlir::IntegerAttr>("block");
+  return count && turn ? Blocks{turn.getInt(), count.getInt()} : Blocks();
+}
+
+LogicalResult requireBlocks(mlir::Operation *op, Value q, Value k, bool unfused) {
+  if (op->hasAttr("block") != op->hasAttr("blocks") || (unfused && op->hasAttr("block"))) {
+    return op->emitOpError("block: expected `blocks` beside it, and not `unfused`");
+  }
+  Blocks blocks = blocksOf(op);
+  if (!op->hasAttr("blocks")) {
+    return mlir::success();
+  }
+  if (blocks.count < 1 || shapeOf(q)[1] % blocks.count != 0 || shapeOf(k)[1] % blocks.count != 0) {
+    return op->emitOpError() << "blocks: expected a number that divides " << shapeOf(q)[1] << " rows and "
+                             << shapeOf(k)[1] << " keys, got " << blocks.count;
+  }
+  if (blocks.turn < 0 || blocks.turn >= blocks.count) {
+    return op->emitOpError() << "block: expected 0 to " << blocks.count - 1 << ", got " << blocks.turn;
+  }
+  return mlir::success();
+}
+
 // The checks that attention and its gradients share.
 template <typename Op> LogicalResult requireAttention(Op op) {
   return mlir::failure(failed(requireHeads(op, op.getQ(), op.getK(), op.getV())) ||
+                       failed(requireBlocks(op, op.getQ(), op.getK(), op.getUnfused())) ||
                        failed(requireWindow(op, op.getQ(), op.getK(), op.getCausal(), op.getWindowAttr())) ||
                        failed(requireBiasAndMask(op, op.getQ(), op.getK(), op.getBias(), op.getMask())));
 }
@@ -136,22 +165,48 @@ template <typename Op> std::string gradientWords(Op op) {
 }
 
 // A rule's text with Q in place of the query heads and K in place of the key heads. Key head `m` and the query
-// heads that read it move together; where a rank has a single key head, its query heads may be split.
+// heads that read it move together; where a rank has a single key head, its query heads may be split. In blocks, those
+// of rows and keys move together, and bias and mask have all keys.
 template <typename Op> ShardingRule headsRule(Op op, llvm::StringRef pattern) {
   int64_t keyHeads = shapeOf(op.getK())[2], group = shapeOf(op.getQ())[2] / keyHeads;
+  const Blocks blocks = blocksOf(op);
   std::string text;
-  for (char letter : pattern) {
+  for (auto [i, letter] : llvm::enumerate(pattern)) {
     if (letter == 'Q') {
       text += keyHeads == 1 ? "g" : "(mg)";
     } else if (letter == 'K') {
       text += keyHeads == 1 ? "1" : "m";
+    } else if (blocks.count > 0 && letter == 's') {
+      text += "(cs)";
+    } else if (blocks.count > 0 && letter == 'T') {
+      text += pattern[i + 1] == 'K' ? "(cT)" : "U";
     } else {
       text += letter;
     }
   }
   SmallVector<ArrayRef<int64_t>> operands = llvm::map_to_vector(op->getOperands(), shapeOf);
   SmallVector<ArrayRef<int64_t>> results = llvm::map_to_vector(op->getResults(), [](Value r) { return shapeOf(r); });
-  return ShardingRule::parse(text, operands, results, {{'g', group}});
+  SmallVector<std::pair<char, int64_t>> sizes = {{'g', group}};
+  if (blocks.count > 0) {
+    sizes.append({{'c', blocks.count},
+                  {'s', shapeOf(op.getQ())[1] / blocks.count},
+                  {'T', shapeOf(op.getK())[1] / blocks.count}});
+  }
+  return ShardingRule::parse(text, operands, results, sizes);
+}
+
+// The rule with its ring, in which keys, values and the gradients of both go round.
+template <typename Op>
+ShardingRule ringRule(Op op, ShardingRule &&rule, ArrayRef<int> operands, ArrayRef<int> results) {
+  if (op.getUnfused() || blocksOf(op).count > 0) {
+    return std::move(rule);
+  }
+  const int64_t rows = shapeOf(op.getQ())[1], keys = shapeOf(op.getK())[1];
+  // Where there are fewer rows than keys, rows and keys of one place lie in different parts.
+  const int64_t reach = op.getWindowAttr() && rows == keys ? std::min(keys, intOf(op.getWindowAttr())) : keys;
+  rule.ring = ShardingRule::Ring{rule.operands[operands[0] - 1][1][0], rule.operands[operands[0]][1][0],
+                                 SmallVector<int>(operands), SmallVector<int>(results), reach};
+  return std::move(rule);
 }
 
 // `causal` as 0 or 1, and `scale` always given. The kernel's name says whether it is unfused.
@@ -179,7 +234,7 @@ LogicalResult AttentionOp::inferTypes(SmallVectorImpl<RankedTensorType> &results
 
 ShardingRule AttentionOp::getShardingRule() {
   llvm::StringRef saved = !getSaved() ? "" : getUnfused() ? ",bQsT" : ",bQs";
-  return headsRule(*this, operandWords(*this, "bsQD,bTKD,bTKD") + "->bsQD" + saved.str());
+  return ringRule(*this, headsRule(*this, operandWords(*this, "bsQD,bTKD,bTKD") + "->bsQD" + saved.str()), {1, 2}, {});
 }
 
 LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
@@ -187,15 +242,16 @@ LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> 
   if (!getSaved()) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(*this);
-    forward = create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getBias(), getMask(), getCausalAttr(),
-                                     getWindowAttr(), getUnfusedAttr(), getScaleAttr());
+    forward =
+        create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getBias(), getMask(), getCausalAttr(),
+                               getWindowAttr(), getUnfusedAttr(), getScaleAttr(), getBlockAttr(), getBlocksAttr());
     forward->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
     b.replaceOp(*this, forward.getOut());
   }
   auto gradient = create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
                                              forward.getOut(), forward.getSaved(), forward.getBias(), forward.getMask(),
                                              forward.getCausalAttr(), forward.getWindowAttr(), forward.getUnfusedAttr(),
-                                             forward.getScaleAttr());
+                                             forward.getScaleAttr(), forward.getBlockAttr(), forward.getBlocksAttr());
   out.append(gradient->result_begin(), gradient->result_end());
   if (forward.getBias()) {
     out.push_back(create<AttentionBiasGradOp>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
@@ -218,7 +274,30 @@ LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
   return mlir::success();
 }
 
-ShardingRule AttentionGradOp::getShardingRule() { return headsRule(*this, gradientWords(*this) + "->bsQD,bTKD,bTKD"); }
+ShardingRule AttentionGradOp::getShardingRule() {
+  return ringRule(*this, headsRule(*this, gradientWords(*this) + "->bsQD,bTKD,bTKD"), {2, 3}, {1, 2});
+}
+
+LogicalResult AttentionMergeOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
+  RankedTensorType out = withSbp(tensorOf(getOut()), {}), more = withSbp(tensorOf(getMore()), {});
+  if (out.getRank() != 4 || !out.getElementType().isF32()) {
+    return emitOpError() << "out: expected f32, [batch, rows, heads, head size], got " << out;
+  }
+  if (more.getShape() != out.getShape() || !llvm::isa<mlir::FloatType>(more.getElementType())) {
+    return emitOpError() << "more: expected floating-point numbers of the shape of " << out << ", got " << more;
+  }
+  auto lse = RankedTensorType::get({out.getDimSize(0), out.getDimSize(2), out.getDimSize(1)}, out.getElementType());
+  if (failed(requireType(*this, "lse", getLse(), lse)) || failed(requireType(*this, "more_lse", getMoreLse(), lse))) {
+    return mlir::failure();
+  }
+  results.append({out, lse});
+  return mlir::success();
+}
+
+ShardingRule AttentionMergeOp::getShardingRule() {
+  return ShardingRule::parse("bsnD,bns,bsnD,bns->bsnD,bns", llvm::map_to_vector(getOperands(), shapeOf),
+                             llvm::map_to_vector((*this)->getResults(), [](Value r) { return shapeOf(r); }));
+}
 
 LogicalResult AttentionBiasGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {
   if (failed(requireGradient(*this))) {

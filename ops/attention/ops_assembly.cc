@@ -102,6 +102,17 @@ void printAttentionBiasGradTypes(mlir::OpAsmPrinter &printer, mlir::Operation *,
   assembly::printTypes(printer, present({dout, q, k, v, out, saved, bias, mask}), dbias);
 }
 
+mlir::ParseResult parseAttentionMergeTypes(mlir::OpAsmParser &parser, mlir::Type &out, mlir::Type &lse,
+                                           mlir::Type &more, mlir::Type &moreLse, mlir::Type &both,
+                                           mlir::Type &bothLse) {
+  return parseSignature(parser, {&out, &lse, &more, &moreLse}, {&both, &bothLse});
+}
+
+void printAttentionMergeTypes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type out, mlir::Type lse,
+                              mlir::Type more, mlir::Type moreLse, mlir::Type both, mlir::Type bothLse) {
+  assembly::printTypes(printer, {out, lse, more, moreLse}, {both, bothLse});
+}
+
 } // namespace
 } // namespace weft::ir
 

@@ -1,18 +1,35 @@
 // What attention costs.
 #include <algorithm>
+#include <limits>
 
 #include "ops/attention/ops.h"
 
 namespace weft::ir {
 namespace {
 
-// How many keys a row sees on average, were the rows those of all keys: a mask by values hides none.
-template <typename Op> double keysOfRow(Op op, double keys) {
+// A number of `op`; `absent` where it has none.
+double numberOf(mlir::Operation *op, StringRef name, double absent) {
+  auto number = op->getAttrOfType<mlir::IntegerAttr>(name);
+  return number ? double(number.getInt()) : absent;
+}
+
+// How many keys a row sees on average on the rank that sees most, the one with the last rows: a mask by values hides
+// none. In blocks, whatever part of them a rank has, a row sees keys of one of `keys`.
+template <typename Op> double keysOfRow(Op op, double rows, double keys) {
   if (!op.getCausal()) {
     return keys;
   }
-  double seen = op.getWindowAttr() ? std::min(keys, double(intOf(op.getWindowAttr()))) : keys;
-  return seen - seen * seen / (2 * keys); // rows below the window see fewer: on average half of it
+  const double window = numberOf(op, "window", std::numeric_limits<double>::infinity());
+  const double blocks = numberOf(op, "blocks", 1), turn = numberOf(op, "block", 0);
+  const double all = double(shapeOf(op.getQ())[1]), block = all / blocks;
+  if (turn > 0) {
+    // All lie before the rows; of all rows, those of the first blocks see none.
+    auto seenBy = [&](double row) { return std::clamp(window - (turn - 1) * keys - row, 0.0, keys); };
+    return (seenBy(0) + seenBy(block)) / 2 * (rows == all ? (blocks - turn) / blocks : 1);
+  }
+  const double each = std::min(rows, block), seen = std::min(keys, window);
+  const double below = std::max(0.0, seen - (keys - each)); // rows that see fewer than `seen`, on average half of these
+  return seen - below * below / (2 * each);
 }
 
 // `products` matrix products of s x d a head with the keys that rows see.
@@ -20,13 +37,16 @@ template <typename Op>
 Cost headsCost(Op op, int products, RankedTensorType q, RankedTensorType k, ArrayRef<RankedTensorType> operands,
                ArrayRef<RankedTensorType> results) {
   Cost cost = elementwiseCost(operands, results);
+  const bool blocks = op->hasAttr("blocks");
+  const double rows = double(q.getDimSize(1));
+  const double keys = blocks ? double(shapeOf(op.getK())[1]) / numberOf(op, "blocks", 1) : double(k.getDimSize(1));
   // Unfused, masked pairs are computed too.
-  double keys = double(k.getDimSize(1)), seen = op.getUnfused() ? keys : keysOfRow(op, keys);
-  cost.flops = 2.0 * products * double(q.getDimSize(0)) * double(q.getDimSize(2)) * double(q.getDimSize(3)) *
-               double(q.getDimSize(1)) * seen;
+  const double seen = op.getUnfused() ? keys : keysOfRow(op, rows, keys);
+  cost.flops =
+      2.0 * products * double(q.getDimSize(0)) * double(q.getDimSize(2)) * double(q.getDimSize(3)) * rows * seen;
   cost.contraction = true;
   cost.product = {q.getDimSize(0) * q.getDimSize(2), q.getDimSize(1), k.getDimSize(1), q.getDimSize(3),
-                  (op.getCausal() ? "causal_" : "") + op.getKernelName()};
+                  (op.getCausal() && numberOf(op, "block", 0) == 0 ? "causal_" : "") + op.getKernelName()};
   return cost;
 }
 

@@ -12,9 +12,9 @@ namespace weft::attention {
 namespace {
 
 // The word of a bias or mask: the letters of the scores, 1 where it is the same along one. Of a packed problem keys are
-// as many as queries.
-std::string WordOf(const TensorSpec& tensor, bool packed = false) {
-  std::string word = packed ? "bnss" : "bnst";
+// as many as queries, of a block of keys fewer than there are.
+std::string WordOf(const TensorSpec& tensor, bool packed = false, bool block = false) {
+  std::string word = packed ? "bnss" : block ? "bnsu" : "bnst";
   for (size_t i = 0; i < std::min(word.size(), tensor.dims.size()); ++i) {
     if (tensor.dims[i] == 1) word[i] = '1';
   }
@@ -22,8 +22,8 @@ std::string WordOf(const TensorSpec& tensor, bool packed = false) {
 }
 
 // Input `index`, with 0 as the step of a dim of 1.
-OfScoresInput OfScoresAt(const KernelSpec& spec, size_t index) {
-  OfScoresInput result = {.input = static_cast<int>(index)};
+OfScoresInput OfScoresAt(const KernelSpec& spec, size_t index, int64_t first_key) {
+  OfScoresInput result = {.input = static_cast<int>(index), .first_key = first_key};
   int64_t step = 1;
   for (size_t i = 4; i-- > 0; step *= result.dims[i]) {
     result.dims[i] = spec.inputs[index].dims[i];
@@ -43,17 +43,35 @@ Optional OptionalInputs(const KernelSpec& spec, size_t others) {
   return spec.inputs[others].dtype == DType::kU8 ? Optional{-1, first} : Optional{first, -1};
 }
 
-std::string RuleOf(const KernelSpec& spec, const Optional& optional, bool gradient, bool unfused, bool packed) {
+std::string RuleOf(const KernelSpec& spec, const Optional& optional, bool gradient, bool unfused, bool packed,
+                   bool block) {
   const std::string saved = unfused ? "float:bnst" : "bns";
   const std::string heads = packed ? "float:bscnd" : "float:bsnd,float:btmd,float:btmd";
   std::string rule = gradient ? absl::StrCat("float:bsnd,", heads, ",float:bsnd,", saved) : heads;
-  if (optional.bias >= 0) absl::StrAppend(&rule, ",", WordOf(spec.inputs[static_cast<size_t>(optional.bias)], packed));
-  if (optional.mask >= 0) {
-    absl::StrAppend(&rule, ",u8:", WordOf(spec.inputs[static_cast<size_t>(optional.mask)], packed));
-  }
+  const auto word = [&](int input) { return WordOf(spec.inputs[static_cast<size_t>(input)], packed, block); };
+  if (optional.bias >= 0) absl::StrAppend(&rule, ",", word(optional.bias));
+  if (optional.mask >= 0) absl::StrAppend(&rule, ",u8:", word(optional.mask));
   if (!gradient) return absl::StrCat(rule, "->float:bsnd", spec.outputs.size() == 2 ? "," + saved : "");
   if (!absl::EndsWith(spec.name, "bias_grad")) return absl::StrCat(rule, "->", heads);
   return absl::StrCat(rule, "->", spec.outputs.empty() ? "" : WordOf(spec.outputs[0]));
+}
+
+// Key 0 of the problem among all keys, where a rank has the block of another one. That of the rank itself begins at the
+// tile's origin.
+absl::StatusOr<int64_t> FirstKeyOf(const KernelSpec& spec, const TensorSpec& query, const TensorSpec& key) {
+  WEFT_ASSIGN_OR_RETURN(int64_t blocks, IntAttribute(spec, "blocks", 1, std::numeric_limits<int64_t>::max()));
+  WEFT_ASSIGN_OR_RETURN(int64_t turn, IntAttribute(spec, "block", 0, blocks));
+  const int64_t keys = key.dims[1], rows = query.global_dims[1] / blocks;
+  if (keys * blocks != key.global_dims[1]) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected one of ", blocks, " blocks of keys on each rank, got ", key.ToString()));
+  }
+  const int64_t own = key.origin[1] / keys;
+  if (query.origin[1] < own * rows || query.origin[1] + query.dims[1] > (own + 1) * rows) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected rows of block ", own, " of ", blocks, ", got ", query.ToString()));
+  }
+  return (own + blocks - turn) % blocks * keys;
 }
 
 }  // namespace
@@ -67,9 +85,14 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
       return absl::InvalidArgumentError(absl::StrCat("expected q, k and v apart, got one `packed` for ", spec.name));
     }
   }
+  const bool block = spec.attributes.Has("blocks");
+  if (block && (packed || unfused || absl::EndsWith(spec.name, "bias_grad"))) {
+    return absl::InvalidArgumentError(absl::StrCat("expected all keys, got a block of them for ", spec.name));
+  }
   const size_t others = (gradient ? 3 : 0) + (packed ? 1 : 3);
   const Optional optional = OptionalInputs(spec, others);
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, RuleOf(spec, optional, gradient, unfused, packed).c_str()));
+  WEFT_ASSIGN_OR_RETURN(Extents extents,
+                        MatchSpec(spec, RuleOf(spec, optional, gradient, unfused, packed, block).c_str()));
   if (packed && extents['c'] != 3) {
     return absl::InvalidArgumentError(
         absl::StrCat("input ", gradient ? 1 : 0, ": expected the parts q, k and v along dim 2, got ", extents['c']));
@@ -85,7 +108,7 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
                      .depth = extents['d'],
                      .scale = static_cast<float>(scale),
                      .causal = causal == 1,
-                     .window = extents[packed ? 's' : 't'],
+                     .window = 0,
                      .packed = packed};
   if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
     return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
@@ -93,17 +116,24 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
   }
   const TensorSpec& query = spec.inputs[gradient ? 1 : 0];
   const TensorSpec& key = spec.inputs[(gradient ? 1 : 0) + (packed ? 0 : 1)];
-  if (key.global_dims[1] != key.dims[1]) {
+  if (!block && key.global_dims[1] != key.dims[1]) {
     return absl::InvalidArgumentError(absl::StrCat("expected all keys on each rank, got ", key.ToString()));
   }
-  problem.first_limit = query.origin[1] + (problem.keys - query.global_dims[1]) + 1;
+  problem.window = key.global_dims[1];
+  int64_t first_key = 0;
+  if (block) {
+    WEFT_ASSIGN_OR_RETURN(first_key, FirstKeyOf(spec, query, key));
+  }
+  problem.first_limit = query.origin[1] + (key.global_dims[1] - query.global_dims[1]) + 1 - first_key;
   if (spec.attributes.Has("window")) {
     if (!problem.causal) return absl::InvalidArgumentError("attribute `window`: expected `causal` beside it");
     WEFT_ASSIGN_OR_RETURN(int64_t window, IntAttribute(spec, "window", 1, std::numeric_limits<int64_t>::max()));
-    problem.window = std::min(window, problem.keys);
+    problem.window = std::min(window, problem.window);
   }
-  if (optional.bias >= 0) problem.bias = OfScoresAt(spec, static_cast<size_t>(optional.bias));
-  if (optional.mask >= 0) problem.mask = OfScoresAt(spec, static_cast<size_t>(optional.mask));
+  // Where every row sees the whole block, nothing has to look for the limits.
+  if (block && problem.first_limit >= problem.keys && !problem.windowed()) problem.causal = false;
+  if (optional.bias >= 0) problem.bias = OfScoresAt(spec, static_cast<size_t>(optional.bias), first_key);
+  if (optional.mask >= 0) problem.mask = OfScoresAt(spec, static_cast<size_t>(optional.mask), first_key);
   if (absl::EndsWith(spec.name, "bias_grad") && spec.outputs[0].dims != spec.inputs[others].dims) {
     return absl::InvalidArgumentError(
         absl::StrCat("output 0: expected the shape of the bias, got ", spec.outputs[0].ToString()));

@@ -19,8 +19,9 @@ struct OfScoresInput {
   std::array<int64_t, 4> steps = {};  // elements from one index to the next: 0 where it is the same along a dim
 
   bool present() const { return input >= 0; }
+  int64_t first_key = 0;  // of all those that it has, the one that is the problem's key 0
   // Of the element of row 0 and key 0.
-  int64_t Offset(int64_t b, int64_t head) const { return b * steps[0] + head * steps[1]; }
+  int64_t Offset(int64_t b, int64_t head) const { return b * steps[0] + head * steps[1] + first_key * steps[3]; }
 };
 
 // Where q, k and v, or their gradients, begin.
@@ -35,15 +36,18 @@ struct Problem {
   int64_t batch, query_heads, key_heads, queries, keys, depth;
   float scale;  // of q . k
   bool causal;
-  int64_t first_limit;       // with `causal`: row i sees the keys below `first_limit + i`, at least 0, at most all
-  int64_t window;            // of these the last ones; `keys` where there is no window
+  int64_t first_limit;  // with `causal`: row i sees the keys below `first_limit + i`, at least 0, at most all
+  int64_t window;       // of these the last ones, before any are left out as beyond all; no fewer than a row may see
+                        // where there is no window
   OfScoresInput bias, mask;  // f32, u8
   // Whether q, k and v are one input, [batch, queries, 3, query_heads, depth], and their gradients one result.
   bool packed;
 
   int64_t group() const { return query_heads / key_heads; }
+  // Whether the window hides a key from a row that is below its limit.
+  bool windowed() const { return causal && first_limit + queries - 1 > window; }
   // Whether all keys below a row's limit are seen, and as q . k says.
-  bool plain() const { return window >= keys && !bias.present() && !mask.present(); }
+  bool plain() const { return !windowed() && !bias.present() && !mask.present(); }
 
   // How many tensors q, k and v are. A gradient's inputs are dout, these, out and what the forward saved.
   size_t tensors() const { return packed ? 1 : 3; }
@@ -65,7 +69,8 @@ struct Problem {
 };
 
 // The problem of an `attention` (with or without lse), an `attention_grad`, an `attention_bias_grad`, or one of their
-// twins that store weights, `attention_unfused` and so on. The first two may have an attribute `packed`, of 1.
+// twins that store weights, `attention_unfused` and so on. The first two may have an attribute `packed`, of 1, or
+// `block` and `blocks`: keys are one block of so many then, and rows no more than one.
 // kInvalidArgument says what does not fit.
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec);
 

@@ -245,7 +245,27 @@ llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule) {
     s.results.assign(rule.results.size(), SbpState::partialMax());
     signatures.push_back(s);
   }
+  if (rule.ring && rule.factors[rule.ring->rows].size > 1) {
+    Signature s = broadcast;
+    s.factor = rule.ring->rows;
+    s.ring = true;
+    auto fill = [&](const llvm::SmallVector<ShardingRule::Tensor> &tensors, llvm::ArrayRef<int> round,
+                    llvm::SmallVector<SbpState> &states) {
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        const auto *dim = find(tensors[i], llvm::is_contained(round, int(i)) ? rule.ring->keys : rule.ring->rows);
+        states[i] = dim != tensors[i].end() ? SbpState::split(dim - tensors[i].begin()) : SbpState::broadcast();
+      }
+    };
+    fill(rule.operands, rule.ring->operands, s.operands);
+    fill(rule.results, rule.ring->results, s.results);
+    signatures.push_back(s);
+  }
   return signatures;
+}
+
+int64_t ShardingRule::Ring::blocks(int64_t partKeys, int64_t parts) const {
+  // The first row of a part sees `reach - 1` keys of the parts before it.
+  return std::min(parts, (reach - 1 + partKeys - 1) / partKeys + 1);
 }
 
 namespace {
@@ -275,6 +295,13 @@ bool divides(const ShardingRule &rule, llvm::ArrayRef<const Signature *> perAxis
     }
     if (left[f] % axisSizes[axis] != 0 || !isFirstOfWhatIsLeft(rule, f, left)) {
       return false;
+    }
+    if (perAxis[axis]->ring) {
+      int64_t &keys = left[rule.ring->keys];
+      if (left[f] != rule.factors[f].size || keys % axisSizes[axis] != 0) {
+        return false;
+      }
+      keys /= axisSizes[axis];
     }
     left[f] /= axisSizes[axis];
   }

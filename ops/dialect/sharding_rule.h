@@ -105,6 +105,18 @@ struct ShardingRule {
     reduction = kind;
     return std::move(*this);
   }
+  /// What lets one axis split `rows` and `keys` together: every rank has a part of the tensors listed here, which are
+  /// split along `keys` and go round, so that each rank's rows meet each of the parts, one after the other. Other
+  /// tensors with `rows` are split along it, all else is B.
+  struct Ring {
+    int rows, keys;
+    llvm::SmallVector<int> operands, results;
+    int64_t reach; // a row sees at most so many keys before it, its own included
+
+    /// How many parts the ranks' rows see anything of, where a part has so many keys and there are `parts` of them.
+    int64_t blocks(int64_t partKeys, int64_t parts) const;
+  };
+  std::optional<Ring> ring;
   void print(llvm::raw_ostream &os) const;
 };
 
@@ -112,17 +124,18 @@ struct ShardingRule {
 struct Signature {
   llvm::SmallVector<SbpState> operands;
   llvm::SmallVector<SbpState> results;
-  int factor = -1; // the factor that is split, or -1
+  int factor = -1;   // the factor that is split, or -1
+  bool ring = false; // whether it is the rule's ring, of which `factor` has the rows
   bool operator==(const Signature &o) const { return operands == o.operands && results == o.results; }
 };
 
 /// All signatures of `rule` over one axis: all B first, then one a splittable
-/// factor, one a linear group, one a monotone operand. Divisibility is not
+/// factor, one a linear group, one a monotone operand, and the ring. Divisibility is not
 /// looked at.
 llvm::SmallVector<Signature> enumerateSignatures(const ShardingRule &rule);
 
 /// True if the choice of one signature an axis (outermost first) cuts every
-/// factor evenly, given the axis sizes.
+/// factor evenly, given the axis sizes. At most one axis is a ring, the first one that splits its rows.
 bool divides(const ShardingRule &rule, llvm::ArrayRef<const Signature *> perAxis, llvm::ArrayRef<int64_t> axisSizes);
 
 } // namespace weft::ir

@@ -170,5 +170,40 @@ TEST(Divides, InsideOfADimensionIsCutWhereNothingIsLeftBeforeIt) {
   EXPECT_FALSE(divides(rule, {queries, keys}, {3, 2})) << "in this order";
 }
 
+// Rows [s] over keys [t], which two operands have and one result.
+ShardingRule ringOf(int64_t rows, int64_t keys) {
+  ShardingRule rule = parse("s,T,sT->s,T", {{rows}, {keys}, {rows, keys}}, {{rows}, {keys}});
+  rule.ring = ShardingRule::Ring{0, 1, {1}, {1}, keys};
+  return rule;
+}
+
+TEST(EnumerateSignatures, ARingSplitsRowsAndWhatGoesRound) {
+  EXPECT_THAT(signaturesOf(ringOf(8, 12)),
+              ElementsAre("B B B -> B B", "S(0) B S(0) -> S(0) P", "S(0) S(0) S(0) -> S(0) S(0)"));
+}
+
+TEST(Divides, ARingCutsRowsAndKeysAndIsTheFirstToCutRows) {
+  ShardingRule rule = ringOf(8, 12);
+  llvm::SmallVector<Signature> signatures = enumerateSignatures(rule);
+  const Signature *rows = &signatures[1], *ring = &signatures[2];
+  EXPECT_TRUE(divides(rule, {ring}, {4}));
+  EXPECT_FALSE(divides(rule, {ring}, {8})) << "12 keys";
+  EXPECT_FALSE(divides(rule, {ring}, {3})) << "8 rows";
+  EXPECT_TRUE(divides(rule, {ring, rows}, {4, 2}));
+  EXPECT_FALSE(divides(rule, {rows, ring}, {2, 4}));
+  EXPECT_FALSE(divides(rule, {ring, ring}, {2, 2}));
+}
+
+TEST(Ring, LeavesOutBlocksThatNoRowReaches) {
+  auto blocks = [](int64_t reach, int64_t keys, int64_t parts) {
+    return ShardingRule::Ring{0, 1, {}, {}, reach}.blocks(keys, parts);
+  };
+  EXPECT_EQ(blocks(32, 8, 4), 4);
+  EXPECT_EQ(blocks(1, 8, 4), 1) << "itself";
+  EXPECT_EQ(blocks(2, 8, 4), 2) << "the first row sees the last key of the block before";
+  EXPECT_EQ(blocks(9, 8, 4), 2);
+  EXPECT_EQ(blocks(10, 8, 4), 3);
+}
+
 } // namespace
 } // namespace weft::ir

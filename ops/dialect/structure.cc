@@ -236,6 +236,21 @@ mlir::OpFoldResult BoxOp::fold(FoldAdaptor) {
   return {};
 }
 
+llvm::LogicalResult ShiftOp::verify() {
+  if (getInput().getType() != getResult().getType()) {
+    return emitOpError() << "expected one type, got " << getInput().getType() << " and " << getResult().getType();
+  }
+  SbpAttr sbp = sbpOf(getInput().getType());
+  if (!sbp || int64_t(getAxis()) >= int64_t(sbp.getStates().size()) || !sbp.getStates()[getAxis()].isSplit()) {
+    return emitOpError() << "axis: expected one that splits the operand, got " << getAxis() << " of "
+                         << getInput().getType();
+  }
+  if (int64_t(getBy()) < 1) {
+    return emitOpError() << "by: expected 1 or more, got " << getBy();
+  }
+  return mlir::success();
+}
+
 llvm::LogicalResult MinimizeOp::verify() {
   if (failed(verifyScalar(*this, getLoss(), "loss"))) {
     return mlir::failure();

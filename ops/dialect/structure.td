@@ -106,6 +106,23 @@ def Weft_BoxOp : Op<Weft_Dialect, "box", [Pure]> {
   let hasFolder = 1;
 }
 
+def Weft_ShiftOp : Op<Weft_Dialect, "shift", [Pure]> {
+  let summary = "Gives each rank's tile to another rank of a mesh axis";
+  let description = [{
+    A rank gets the tile of the rank `by` places before it along mesh axis `axis`; the first ones get those of the
+    last. So along the dimension that the axis splits, the tiles of the result are those of the operand, turned. The
+    `box` phase inserts it between the blocks of an attention whose keys go round.
+
+    Example: `%1 = weft.shift %0 axis(0) by(1) : (tensor<8x4xf32, #weft.sbp<S(0)>>) -> tensor<8x4xf32, #weft.sbp<S(0)>>`
+
+    **Constraints:** operand and result have one type, with an SBP that is split on the axis; `by` is 1 or more.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$axis, I64Attr:$by);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `axis` `(` $axis `)` `by` `(` $by `)` attr-dict `` custom<Types1>(type($input), type($result))";
+  let hasVerifier = 1;
+}
+
 def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
   let summary = "What training makes smaller";
   let description = [{

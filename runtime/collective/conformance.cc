@@ -127,6 +127,7 @@ double Expected(const CollectiveSpec& spec, const std::vector<int>& ranks, int m
   }
   if (spec.kind == Kind::kReduceScatter) at[spec.dim] += m * output_dims[spec.dim];
   const int64_t element = ElementAt(spec.dims, at);
+  if (spec.kind == Kind::kShift) return ValueAt(ranks[(m + ranks.size() - spec.by) % ranks.size()], element);
   double result = ValueAt(ranks[0], element);
   for (size_t r = 1; r < ranks.size(); ++r) {
     const double value = ValueAt(ranks[r], element);
@@ -249,6 +250,18 @@ TEST_P(CollectiveConformance, AllToAllAlongEveryPairOfDims) {
   });
 }
 
+TEST_P(CollectiveConformance, ShiftByEveryNumberOfPlaces) {
+  Run(4, [](Communicator& c) {
+    for (int by = 1; by < 4; ++by) {
+      for (DType dtype : kMovedTypes) {
+        CheckCollective(c, All(c), {.kind = Kind::kShift, .dtype = dtype, .dims = {2, 5, 3}, .dim = 1, .by = by});
+      }
+      CheckCollective(c, All(c), {.kind = Kind::kShift, .dims = {0}, .by = by});
+      CheckCollective(c, All(c), {.kind = Kind::kShift, .dims = {30001}, .by = by});
+    }
+  });
+}
+
 // All kinds and types in one operation; some in place, some of no bytes.
 TEST_P(CollectiveConformance, Bundles) {
   Run(3, [](Communicator& c) {
@@ -260,6 +273,8 @@ TEST_P(CollectiveConformance, Bundles) {
         {.dims = {0}},
         {.reduction = Reduction::kMax, .dims = {33}},
         {.kind = Kind::kAllToAll, .dtype = DType::kI32, .dims = {3, 4}, .dim = 1, .split_dim = 0},
+        {.kind = Kind::kShift, .dims = {4, 3}, .dim = 1, .by = 1},
+        {.kind = Kind::kShift, .dtype = DType::kBF16, .dims = {3000}, .by = 1},
         {.dtype = DType::kF64, .dims = {1}},
     };
     CheckBundle(c, All(c), bundle);

@@ -35,11 +35,12 @@ std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t m
   return shares;
 }
 
-BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source,
-                      int64_t target) {
+BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t members,
+                      int64_t source, int64_t target) {
   const std::vector<int64_t> zero(spec.dims.size(), 0);
   BlockMove move{.dims = spec.dims, .from = zero, .to = zero};
   const CollectiveFacts& facts = FactsOf(spec.kind);
+  if (facts.passes && (source + spec.by) % members != target) move.dims = zero;
   if (facts.gathers) move.to[spec.dim] = source * spec.dims[spec.dim];
   if (facts.cuts) {
     const int cut = spec.cut_dim();

@@ -30,10 +30,10 @@ struct BlockMove {
 };
 
 // From the input of member `source` to the output of member `target`, for all
-// kinds but all_reduce. Of a reduce_scatter: the part that is reduced there.
-// `output_dims` as OutputDims() says.
-BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t source,
-                      int64_t target);
+// kinds but all_reduce; no elements where nothing goes that way. Of a reduce_scatter:
+// the part that is reduced there. `output_dims` as OutputDims() says.
+BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t members,
+                      int64_t source, int64_t target);
 
 }  // namespace weft::collective
 

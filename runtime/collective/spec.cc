@@ -26,6 +26,7 @@ std::string CollectiveSpec::ToString() const {
   std::string text = absl::StrCat(weft::NameOf(kind), " ", weft::NameOf(dtype), "[", absl::StrJoin(dims, ","), "]");
   const CollectiveFacts& facts = FactsOf(kind);
   if (facts.has_parts()) absl::StrAppend(&text, " along dim ", dim);
+  if (facts.passes) absl::StrAppend(&text, " by ", by);
   if (facts.has_split_dim()) absl::StrAppend(&text, " split along dim ", split_dim);
   if (facts.reduces && reduction == Reduction::kMax) absl::StrAppend(&text, " by maximum");
   return text;
@@ -94,6 +95,10 @@ absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int6
   const CollectiveFacts& facts = FactsOf(spec.kind);
   if (!facts.has_parts()) return dims;
   if (absl::Status status = CheckDim(spec, "dim", spec.dim); !status.ok()) return status;
+  if (facts.passes && (spec.by < 1 || spec.by >= std::max<int64_t>(members, 2))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(spec.ToString(), ": expected 1 or more places, fewer than ", members, " members"));
+  }
   if (facts.gathers) dims[spec.dim] *= members;
   if (!facts.cuts) return dims;
   if (facts.has_split_dim()) {

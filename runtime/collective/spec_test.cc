@@ -25,6 +25,8 @@ TEST(CollectiveSpecTest, OutputDims) {
   spec.kind = Kind::kAllToAll;
   spec.split_dim = 0;
   EXPECT_THAT(*OutputDims(spec, 2), ElementsAre(2, 12));
+  spec = {.kind = Kind::kShift, .dims = {4, 6}, .by = 2};
+  EXPECT_THAT(*OutputDims(spec, 3), ElementsAre(4, 6));
 }
 
 TEST(CollectiveSpecTest, RefusesWhatDoesNotFit) {
@@ -37,6 +39,9 @@ TEST(CollectiveSpecTest, RefusesWhatDoesNotFit) {
               HasSubstr("expected a dim below 1, got 1"));
   EXPECT_THAT(message({.kind = Kind::kAllToAll, .dims = {4, 4}, .dim = 1, .split_dim = 1}, 2),
               HasSubstr("expected two different dims"));
+  EXPECT_THAT(message({.kind = Kind::kShift, .dims = {4}, .by = 2}, 2),
+              HasSubstr("shift f32[4] along dim 0 by 2: expected 1 or more places, fewer than 2 members"));
+  EXPECT_THAT(message({.kind = Kind::kShift, .dims = {4}}, 2), HasSubstr("by 0: expected 1 or more places"));
 }
 
 TEST(CollectiveSpecTest, Describes) {

@@ -62,7 +62,8 @@ std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const p
                       .dtype = input.dtype,
                       .dims = std::move(input.dims),
                       .dim = each.dim(),
-                      .split_dim = each.split_dim()});
+                      .split_dim = each.split_dim(),
+                      .by = each.by()});
   }
   return bundle;
 }

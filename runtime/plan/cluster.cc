@@ -102,7 +102,8 @@ absl::StatusOr<RateTables> TablesOf(const Calibration& calibration) {
                                      [&](const CollectiveFacts& it) { return it.name == at.kind(); });
     if (facts == std::end(kCollectiveFacts)) {
       return Expected(absl::StrCat("collective[", collectives.size(), "].kind"),
-                      "\"all_reduce\", \"reduce_scatter\", \"all_gather\" or \"all_to_all\"", "\"" + at.kind() + "\"");
+                      "\"all_reduce\", \"reduce_scatter\", \"all_gather\", \"all_to_all\" or \"shift\"",
+                      "\"" + at.kind() + "\"");
     }
     const auto kind = static_cast<CollectiveKind>(facts - kCollectiveFacts);
     collectives.push_back({kind, at.on_node(), at.nodes(), at.bytes(), at.seconds()});

@@ -100,6 +100,8 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n) {
       return bytes * share;
     case CollectiveKind::kAllToAll:
       return bytes * share / static_cast<double>(n);
+    case CollectiveKind::kShift:
+      return n > 1 ? bytes : 0;
   }
   return 0;
 }
@@ -115,6 +117,7 @@ double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double byt
                                        RingBytes(machine, group));
     if (seconds >= 0) return seconds;
   }
+  if (kind == CollectiveKind::kShift) return TransferSeconds(machine, bytes, group.one_node());
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);

@@ -62,6 +62,15 @@ TEST(CostTest, RingsUseAllNetworksOfANode) {
   EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {1, 1}), 0);
 }
 
+// Each rank gives its part to one other; where they lie on several nodes, some pair is apart.
+TEST(CostTest, AShiftGoesByOneLink) {
+  const Machine machine = Small();
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kShift, 1e6, {4, 4}), 1e-6 + 1e-3);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kShift, 1e6, {8, 4}), 1e-5 + 4e-3);
+  EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kShift, 1e6, {1, 1}), 0);
+  EXPECT_EQ(SentBytes(CollectiveKind::kShift, 1e6, 8), 1e6);
+}
+
 TEST(CostTest, TransfersGoByTheLink) {
   EXPECT_DOUBLE_EQ(TransferSeconds(Small(), 1e6, true), 1e-6 + 1e-3);
   EXPECT_DOUBLE_EQ(TransferSeconds(Small(), 1e6, false), 1e-5 + 4e-3);

@@ -28,7 +28,10 @@ absl::Status CheckInnermost(const Collective& collective, const Buffer& buffer, 
 Sbp Expected(const Collective& collective, bool output) {
   const CollectiveFacts facts = FactsOf(collective);
   Sbp sbp;
-  if (output) {
+  if (facts.passes) {
+    sbp.set_kind(Sbp::SPLIT);
+    sbp.set_dim(collective.dim());
+  } else if (output) {
     sbp.set_kind(facts.cuts ? Sbp::SPLIT : Sbp::BROADCAST);
     sbp.set_dim(!facts.cuts ? 0 : facts.has_split_dim() ? collective.split_dim() : collective.dim());
   } else {
@@ -90,6 +93,13 @@ absl::Status Check(const Program& program, const Collective& collective) {
   }
   if (facts.has_split_dim() && collective.dim() == collective.split_dim()) {
     return InvalidPlan("split dim: expected another than the gathered dim ", collective.dim(), ", got the same");
+  }
+  if (facts.passes) {
+    int64_t members = 1;
+    for (int32_t a : collective.axes()) members *= program.placement->axes(a).size();
+    if (collective.by() < 1 || collective.by() >= std::max<int64_t>(members, 2)) {
+      return InvalidPlan("by: expected 1 or more places, fewer than ", members, " members, got ", collective.by());
+    }
   }
   for (int a = 0; a < input.sbp_size(); ++a) {
     if (InGroup(collective, a) || Same(input.sbp(a), output.sbp(a))) continue;

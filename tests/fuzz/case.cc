@@ -118,6 +118,7 @@ Layout RandomLayout(Dice& dice, const Model& model) {
   if (dice.Percent(40)) layout.recompute = dice.Of({"SELECTIVE", "FULL", "AUTO"});
   layout.fusion = dice.Percent(85);
   layout.broadcast = dice.Percent(7);
+  layout.ring = layout.context > 1 && dice.Percent(50);
   if (layout.stages > 1 && layout.group == 0 && dice.Percent(10)) {
     for (int64_t stage = 0; stage < layout.stages; ++stage) {
       layout.meshes.push_back(std::min(layout.micro, dice.Of<int64_t>({1, 2, 3})));
@@ -192,6 +193,7 @@ Overrides Many(const Case& a_case, const std::string& schedule_file) {
   if (!layout.recompute.empty()) all.push_back(absl::StrCat("recompute.policy=", layout.recompute));
   if (!layout.fusion) all.push_back("graph.fusion=false");
   if (layout.broadcast) all.push_back("graph.inference=BROADCAST");
+  if (layout.ring) all.push_back("graph.ring=ALWAYS");
   for (int64_t data : layout.meshes) {
     all.push_back(absl::StrCat("pipeline.stages={data: ", data, " tensor: ", layout.tensor,
                                " context: ", layout.context, " expert: ", layout.expert, "}"));
@@ -255,7 +257,7 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.data = 1, c.layout.zero = 0, c.layout.group = 0; });
   append([](Case& c) { c.layout.data = std::min<int64_t>(c.layout.data, 2); });
   append([](Case& c) { c.layout.tensor = 1; });
-  append([](Case& c) { c.layout.context = 1; });
+  append([](Case& c) { c.layout.context = 1, c.layout.ring = false; });
   append([](Case& c) { c.layout.expert = 1; });
   append([](Case& c) { c.layout.cuts.clear(); });
   append([](Case& c) { c.layout.order = ""; });
@@ -267,6 +269,7 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.recompute = ""; });
   append([](Case& c) { c.layout.fusion = true; });
   append([](Case& c) { c.layout.broadcast = false; });
+  append([](Case& c) { c.layout.ring = false; });
   append([](Case& c) { c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = 1, c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = std::min<int64_t>(c.layout.micro_batches, 2); });

@@ -28,6 +28,7 @@ struct Layout {
   std::string recompute;        // empty: the job says nothing
   bool fusion = true;
   bool broadcast = false;       // graph.inference
+  bool ring = false;            // graph.ring: keys go round wherever they can
   std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
 };
 

@@ -52,6 +52,10 @@ Bytes ResultOf(const Collective& it, const Placement& placement, const Buffer& i
     CopyBlock(out, all, in, from, result, out, zero, element);
     return result;
   }
+  if (it.kind() == Collective::SHIFT) {
+    const auto count = static_cast<int64_t>(members.size());
+    return *members[static_cast<size_t>((m + count - it.by()) % count)];
+  }
   for (size_t source = 0; source < members.size(); ++source) {
     std::vector<int64_t> dims = in, from = zero, to = zero;
     to[it.dim()] = static_cast<int64_t>(source) * in[it.dim()];

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/sharding/kernel_call.h"
+#include "tests/sharding/ring_program.h"
 
 namespace weft::tests {
 namespace {
@@ -138,6 +139,7 @@ bool LayoutCheck::IsContiguous(const ShardingRule& rule, const std::vector<const
   for (size_t axis = 0; axis < chosen.size(); ++axis) {
     const int factor = chosen[axis]->factor;
     if (factor < 0) continue;
+    if (chosen[axis]->ring && parts[factor] != 1) return false;  // rows and keys of a rank must be those of one place
     for (const auto* tensors : {&rule.operands, &rule.results}) {
       for (const ShardingRule::Tensor& tensor : *tensors) {
         for (const ShardingRule::Dim& dim : tensor) {
@@ -159,6 +161,7 @@ LayoutCheck::Layout LayoutCheck::LayoutOf(const std::vector<const Signature*>& c
   layout.inputs.resize(inputs_.size());
   layout.outputs.resize(outputs_.size());
   for (const Signature* signature : chosen) {
+    layout.ring |= signature->ring;
     for (size_t i = 0; i < signature->operands.size(); ++i) layout.inputs[i].push_back(signature->operands[i]);
     if (accumulates_) layout.inputs.back().push_back(signature->results[0]);
     for (size_t i = 0; i < signature->results.size(); ++i) layout.outputs[i].push_back(signature->results[i]);
@@ -204,6 +207,15 @@ absl::StatusOr<LayoutCheck::Computed> LayoutCheck::RunRanks(const Layout& layout
   Computed computed;
   computed.outputs.resize(outputs_.size());
   computed.largest.resize(outputs_.size(), 0);
+  if (layout.ring) {
+    WEFT_ASSIGN_OR_RETURN(computed.outputs, RunRing(registry_, op_, layout.inputs, layout.outputs, mesh, parts));
+    coverage.kernel_runs += mesh.Ranks();
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+      for (const Values& part : computed.outputs[o])
+        computed.largest[o] = std::max(computed.largest[o], LargestOf(part));
+    }
+    return computed;
+  }
   for (int64_t rank = 0; rank < mesh.Ranks(); ++rank) {
     const std::vector<int64_t> coordinates = mesh.CoordinatesOf(rank);
     std::vector<TensorSpec> inputs, outputs;
@@ -238,9 +250,9 @@ absl::Status LayoutCheck::Compare(const ShardingRule& rule, const Layout& layout
   return absl::OkStatus();
 }
 
-// The bound where sums are cut: each of the `terms` additions of a sum, and of the additions that join the ranks,
-// rounds by at most `roundoff` of what it has summed, which is of the order of the largest number that any rank
-// holds; the factor 8 is for the few roundings that make up a term.
+// The bound where sums are cut, as a ring cuts those over keys: each of the `terms` additions of a sum, and of the
+// additions that join the ranks, rounds by at most `roundoff` of what it has summed, which is of the order of the
+// largest number that any rank holds; the factor 8 is for the few roundings that make up a term.
 absl::Status LayoutCheck::CompareOutput(const ShardingRule& rule, const Layout& layout, const Mesh& mesh,
                                         const Computed& computed, size_t output) const {
   absl::StatusOr<Values> gathered = Gather(computed.outputs[output], outputs_[output], layout.outputs[output], mesh);
@@ -251,7 +263,7 @@ absl::Status LayoutCheck::CompareOutput(const ShardingRule& rule, const Layout& 
   const bool pending =
       AnyPending(layout.outputs[output]) || std::any_of(layout.inputs.begin(), layout.inputs.end(), AnyPending);
   const bool exact = case_.agreement == Agreement::kExact;
-  const bool bits = !pending && case_.agreement != Agreement::kRounded;
+  const bool bits = !pending && !layout.ring && case_.agreement != Agreement::kRounded;
   const double scale = std::max(computed.largest[output], LargestOf(expected));
   const double bound = exact || bits ? 0
                                      : 8 * RoundoffOf(outputs_[output].dtype) *

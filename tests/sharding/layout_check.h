@@ -39,6 +39,7 @@ class LayoutCheck {
   // The states of every tensor in one layout.
   struct Layout {
     std::vector<States> inputs, outputs;
+    bool ring = false;  // over one of the axes
     std::string ToString() const;
   };
   // What every rank computed: values an output and rank, and the largest of an output.

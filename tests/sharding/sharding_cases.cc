@@ -274,7 +274,7 @@ void AddAttention(Cases& cases) {
       {"heads", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", false},
       {"grouped", "4x8x8x4xf32", "4x8x4x4xf32", "4x8x8xf32", false},
       {"one_key_head", "4x8x4x8xf32", "4x8x1x8xf32", "4x4x8xf32", false},
-      {"more_keys", "4x8x4x8xf32", "4x11x4x8xf32", "4x4x8xf32", false},
+      {"more_keys", "4x8x4x8xf32", "4x12x4x8xf32", "4x4x8xf32", false},
       {"uneven_groups", "4x8x4x4xf32", "4x8x2x4xf32", "4x4x8xf32", true},
   };
   for (const auto& shape : shapes) {
@@ -316,7 +316,7 @@ void AddAdjustedAttention(Cases& cases) {
       {"window", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", "4x4x8x8xf32", "", "", " causal window(3)"},
       {"bias", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", "4x4x8x8xf32", "1x4x8x8xf32", "", ""},
       {"mask", "4x8x4x12xf32", "4x8x4x12xf32", "4x4x8xf32", "4x4x8x8xf32", "", "4x1x1x8xi8", ""},
-      {"cross", "4x8x4x8xf32", "4x11x4x8xf32", "4x4x8xf32", "4x4x8x11xf32", "1x4x8x11xf32", "4x1x1x11xi8", ""},
+      {"cross", "4x8x4x8xf32", "4x12x4x8xf32", "4x4x8xf32", "4x4x8x12xf32", "1x4x8x12xf32", "4x1x1x12xi8", ""},
       {"grouped_all", "4x8x8x4xf32", "4x8x4x4xf32", "4x8x8xf32", "4x8x8x8xf32", "4x8x8x8xf32", "4x1x8x8xi8",
        " causal window(5)"},
       {"one_key_head_bias", "4x8x4x8xf32", "4x8x1x8xf32", "4x4x8xf32", "4x4x8x8xf32", "1x4x1x8xf32", "1x4x8x8xi8", ""},
@@ -350,6 +350,9 @@ void AddAdjustedAttention(Cases& cases) {
     cases.push_back({"attention_bias_grad_" + name, "weft.attention_bias_grad" + more, backward});
     cases.push_back({"attention_unfused_bias_grad_" + name, "weft.attention_bias_grad" + more + " unfused", stored});
   }
+  cases.push_back({"attention_merge",
+                   "weft.attention_merge %a, %b, %c, %d",
+                   {{"4x8x4x12xf32"}, {"4x4x8xf32"}, {"4x8x4x12xf32"}, {"4x4x8xf32"}}});
   const Input q = {"2x8x2x4xf32"}, seen = {"2x1x1x8xi8", Uniform(1, 3)};
   cases.push_back(OpCase("attention_lse_mask", "weft.attention %a, %b, %c mask(%d) causal window(6)", {q, q, q, seen})
                       .Results({q.type, "2x2x8xf32"})
@@ -667,6 +670,7 @@ constexpr NarrowCase kNarrowCases[] = {
     {"attention_grad_grouped_causal", "f"},
     {"attention_grad_one_key_head", "f"},
     {"attention_cross", "d"},
+    {"attention_merge", "abd"},
     {"attention_grad_grouped_all", "fg"},
     {"attention_bias_grad_bias", "fg"},
     {"large_attention", ""},

@@ -46,6 +46,7 @@ CollectiveSpec SpecOf(CollectiveKind kind, int64_t bytes, int64_t members) {
   const int64_t elements = std::max<int64_t>(bytes / 4 / (members * members), 1) * members * members;
   const int64_t own = facts.gathers ? elements / members : elements;
   CollectiveSpec spec{.kind = kind, .dims = {own}};
+  if (facts.passes) spec.by = 1;
   if (facts.has_split_dim()) {
     spec.dims = {members, own / members};
     spec.dim = 1;

@@ -3,6 +3,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BoxRing : Pass<"weft-box-ring", "::weft::ir::GraphOp"> {
+  let summary = "Makes attention whose keys are split over an axis a ring";
+  let description = [{
+    Attention of which an axis splits rows and keys becomes as many blocks as that axis has ranks: `weft.attention` of a
+    rank's rows over the keys that it has in turn, and a `weft.shift` of keys and values to the next rank. It comes in front of the
+    block that reads the same keys, so that the next ones are under way meanwhile. `weft.attention_merge` adds the blocks up in float32, in the
+    order in which they come: keys of the rank itself, then those before them, then, from the end, those behind.
+    A gradient is that of each block, with the log sums of whole rows; the sums of `dk` and `dv` go round behind their keys, and home
+    after the last block. With a window, blocks that no row sees are left out.
+  }];
+  let dependentDialects = ["::weft::ir::WeftDialect"];
+  let statistics = [
+    Statistic<"numRings", "rings", "attention ops that became rings">,
+    Statistic<"numBlocks", "blocks", "blocks that they became">,
+  ];
+}
+
 def BoxRoute : Pass<"weft-box-route", "::weft::ir::GraphOp"> {
   let summary = "Cuts every box into primitive steps";
   let description = [{

@@ -12,7 +12,10 @@ using task::KernelOp;
 constexpr unsigned kParts = 3;
 
 bool isGradient(KernelOp kernel) { return kernel.getName() == "attention_grad"; }
-bool isAttention(KernelOp kernel) { return kernel.getName() == "attention" || isGradient(kernel); }
+// Of all keys: those of a block go round, and queries do not.
+bool isAttention(KernelOp kernel) {
+  return (kernel.getName() == "attention" || isGradient(kernel)) && !kernel.getConstants().contains("blocks");
+}
 
 // The queries, keys and values that it reads.
 mlir::OperandRange partsOf(KernelOp attention) {

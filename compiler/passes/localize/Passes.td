@@ -7,7 +7,7 @@ def Localize : Pass<"weft-localize", "::mlir::ModuleOp"> {
   let summary = "Turns a graph into one program of local work a stage";
   let description = [{
     Every value becomes a buffer, every op a kernel on local tiles, every box a collective, a local kernel or a
-    transfer. What moves no data costs nothing: a reshape, and an accumulate over one micro-batch, are
+    transfer, every shift a collective. What moves no data costs nothing: a reshape, and an accumulate over one micro-batch, are
     aliases. An op that updates a parameter writes it in place when nothing reads the old value afterwards; other
     assignments copy. `weft.graph` is replaced by `task.program`s.
   }];

@@ -156,6 +156,10 @@ private:
     if (auto box = llvm::dyn_cast<BoxOp>(op)) {
       return lowerBox(box);
     }
+    if (auto shift = llvm::dyn_cast<ShiftOp>(op)) {
+      lowerShift(shift);
+      return mlir::success();
+    }
     if (auto accumulate = llvm::dyn_cast<AccumulateOp>(op)) {
       lowerAccumulate(accumulate);
       return mlir::success();
@@ -435,10 +439,22 @@ private:
     auto op = b_.create<task::CollectiveOp>(
         box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), task::kindOf(kind)), b_.getDenseI64ArrayAttr(axes),
         before.kind == SbpState::PartialMax ? b_.getUnitAttr() : mlir::UnitAttr(),
-        dim(facts.has_parts(), facts.gathers ? before.dim : after.dim), dim(facts.has_split_dim(), after.dim), source,
-        target, task::SectionAttr::get(b_.getContext(), sectionOf(box)));
+        dim(facts.has_parts(), facts.gathers ? before.dim : after.dim), dim(facts.has_split_dim(), after.dim),
+        mlir::IntegerAttr(), source, target, task::SectionAttr::get(b_.getContext(), sectionOf(box)));
     mark(op, box);
     return mlir::success();
+  }
+
+  void lowerShift(ShiftOp shift) {
+    auto made = buffer(shift.getLoc(), nameOf(shift, 0), kindOf(shift, BufferKind::Communication), shift.getResult());
+    const SbpState state = sbpOf(shift.getType()).getStates()[shift.getAxis()];
+    auto op = b_.create<task::CollectiveOp>(
+        shift.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), task::CollectiveKind::Shift),
+        b_.getDenseI64ArrayAttr({int64_t(shift.getAxis())}), mlir::UnitAttr(), b_.getI64IntegerAttr(state.dim),
+        mlir::IntegerAttr(), shift.getByAttr(), map_.lookup(shift.getInput()), made,
+        task::SectionAttr::get(b_.getContext(), sectionOf(shift)));
+    mark(op, shift);
+    map_[shift.getResult()] = made;
   }
 
   void transfer(BoxOp box, int64_t from, int64_t to) {

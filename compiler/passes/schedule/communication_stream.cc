@@ -17,6 +17,11 @@ bool isTile(Operation *op) {
   return kernel && kernel.getName() == "copy_tile";
 }
 
+bool isShift(Operation *op) {
+  auto collective = llvm::dyn_cast<CollectiveOp>(op);
+  return collective && collective.getKind() == CollectiveKind::Shift;
+}
+
 bool computes(Operation *op) { return llvm::isa<task::KernelOp>(op) && !llvm::isa<task::InputKernel>(op); }
 
 llvm::StringRef layerOf(Operation *op) { return compiler::layerOf(ir::scopeOf(op)); }
@@ -93,7 +98,7 @@ CommunicationStream::CommunicationStream(task::ProgramOp program, ArrayRef<Opera
   }
   for (ArrayRef<Operation *> unit : units) {
     for (Operation *op : unit) {
-      if (isGather(op) || isReduction(op)) {
+      if (isGather(op) || isReduction(op) || isShift(op)) {
         seed(op);
       }
     }
@@ -294,6 +299,10 @@ private:
           continue;
         }
       }
+      if (isShift(op)) {
+        placeShift(llvm::cast<CollectiveOp>(op), it->second);
+        continue;
+      }
       others_[it->second].push_back({{op}, "", {}, true});
     }
     llvm::sort(ahead, [](auto a, auto b) {
@@ -307,6 +316,26 @@ private:
         apart_.insert(read);
       }
       gathers_.back().members.push_back(op);
+    }
+  }
+
+  // Those at one place as one operation, behind what the computation has made last: the memory that the block before
+  // leaves is free by then. What reads them begins an actor, so that the block before it does not wait.
+  void placeShift(CollectiveOp shift, size_t place) {
+    std::vector<ActorWork> &others = others_[place];
+    auto read = read_.find(task::rootOf(shift.getOutput()));
+    if (read != read_.end() && read->second >= 0) {
+      apart_.insert(size_t(read->second));
+    }
+    const bool joins = !others.empty() && isShift(others.back().work[0]) &&
+                       llvm::cast<CollectiveOp>(others.back().work[0]).getAxes() == shift.getAxes();
+    if (joins) {
+      others.back().work.push_back(shift);
+      return;
+    }
+    others.push_back({{shift}, "", {}, true});
+    if (Value before = madeBefore(place)) {
+      others.back().after.push_back(before);
     }
   }
 

@@ -27,6 +27,9 @@ struct ActorWork {
 /// - A unit's reductions of gradients are bundles in the order in which the unit completes them: of a layer, or of
 ///   several up to kFirstBucketBytes, and of at most kBucketBytes. The computation goes on until the next bundle is
 ///   complete; it then waits for this one, so that the bytes of whole gradients are free again.
+/// - Shifts of a unit, too, make their axis one of the stream. Those between two blocks of a ring are a bundle, which
+/// is
+///   issued when the block before it is done, and waited for by the block behind.
 /// - The begin section's gathers are such bundles in the order in which units read them.
 ///
 /// That nothing blocks: everything on the communication stream has a place in the computation's order. It waits for

@@ -18,6 +18,9 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
     Afterwards every type carries its SBP, and every use that wants another one reads a `weft.box`.
     With `broadcast`, everything that is not pinned is B; for finding faults.
 
+    Keys of attention that are split over an axis go round in a ring where that is cheaper than to gather them or to split
+    heads. With `rings` they do so wherever the axis splits the sequence of the inputs and the keys divide, or never.
+
     With `free`, parameters lie along these axes as is best, but for those that the model calls `pinned`: with the
     signatures of all ops the fastest within `limit`, found exactly for one axis after the other. For
     graph.auto_parallel, before ZeRO has shared anything out; `zero-stage` and `zero-ranks` say what it will.
@@ -26,6 +29,7 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [
     Option<"broadcast", "broadcast", "bool", "false", "B wherever nothing is pinned">,
+    Option<"rings", "rings", "std::string", "\"cheaper\"", "whether attention's keys go round: cheaper, always or never">,
     ListOption<"free", "free", "std::string", "axes along which parameters lie as is best">,
     Option<"limit", "limit", "double", "0", "with `free`: bytes of parameters, gradients, optimizer state and activations; 0: any">,
     Option<"zeroStage", "zero-stage", "int64_t", "0", "with `free`: what ZeRO will share out">,

@@ -7,6 +7,7 @@
 #include "compiler/analysis/boxing.h"
 #include "compiler/passes/shard/inference.h"
 #include "compiler/passes/shard/passes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_SHARDINFER
@@ -28,7 +29,16 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
     machine_ = *rates;
     FreeParameters parameters{std::vector<std::string>(free.begin(), free.end()), limit, zeroStage, zeroRanks,
                               inFlight};
-    Inference inference(graph, machine_, broadcast, std::move(parameters));
+    const std::optional<Rings> allowed = llvm::StringSwitch<std::optional<Rings>>(rings)
+                                             .Case("cheaper", Rings::Cheaper)
+                                             .Case("always", Rings::Always)
+                                             .Case("never", Rings::Never)
+                                             .Default(std::nullopt);
+    if (!allowed) {
+      graph.emitOpError() << "rings: expected cheaper, always or never, got " << rings;
+      return signalPassFailure();
+    }
+    Inference inference(graph, machine_, broadcast, *allowed, std::move(parameters));
     if (failed(inference.run())) {
       return signalPassFailure();
     }

@@ -52,8 +52,9 @@ bool isInPlace(Operation *op, Value operand) {
 
 } // namespace
 
-Inference::Inference(GraphOp graph, const CostModel &machine, bool broadcast, FreeParameters free)
-    : graph_(graph), sections_(graph), machine_(machine), broadcast_(broadcast), free_(std::move(free)) {}
+Inference::Inference(GraphOp graph, const CostModel &machine, bool broadcast, Rings rings, FreeParameters free)
+    : graph_(graph), sections_(graph), machine_(machine), broadcast_(broadcast), rings_(rings), free_(std::move(free)) {
+}
 
 llvm::LogicalResult Inference::run() {
   if (failed(collect())) {
@@ -164,6 +165,39 @@ bool Inference::isFree(Operation *op) {
          (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1);
 }
 
+// A ring on the axis behind those decided: block after block, the next ones under way meanwhile. All blocks together
+// are what the op would do with whole keys. A result of the rows is read and written once more for each block behind
+// the first one, in float32.
+double Inference::ringSeconds(const OpInfo &info, WeftOpInterface op, SmallVector<RankedTensorType> operands,
+                              llvm::ArrayRef<RankedTensorType> results, PlacementAttr placement) {
+  const ShardingRule::Ring &ring = *info.rule.ring;
+  const int axis = int(info.perAxis.size());
+  const int64_t parts = placement.getSizes()[axis];
+  double moved = 0, merged = 0;
+  int64_t blocks = parts;
+  for (int operand : ring.operands) {
+    RankedTensorType &type = operands[operand];
+    moved += double(bytesOf(type));
+    SmallVector<int64_t> whole(type.getShape());
+    const ShardingRule::Tensor &dims = info.rule.operands[operand];
+    const size_t along =
+        llvm::find_if(dims, [&](auto &dim) { return llvm::is_contained(dim, ring.keys); }) - dims.begin();
+    blocks = ring.blocks(whole[along], parts);
+    whole[along] *= parts;
+    type = RankedTensorType::get(whole, type.getElementType());
+  }
+  for (auto [i, type] : llvm::enumerate(results)) {
+    (llvm::is_contained(ring.results, int(i)) ? moved : merged) +=
+        llvm::is_contained(ring.results, int(i)) ? double(bytesOf(type)) : 3 * 4 * double(type.getNumElements());
+  }
+  const double all = plan::KernelSeconds(machine_, workOf(op, operands, results));
+  const double block =
+      all / double(blocks) + plan::KernelSeconds(machine_, {}) + plan::KernelSeconds(machine_, {0, 0, merged});
+  const double shift = plan::CollectiveSeconds(machine_, CollectiveKind::kShift, moved,
+                                               spreadOf(placement.getSizes(), {axis}, machine_));
+  return block + double(blocks - 1) * std::max(block, shift) + (ring.results.empty() || blocks == 1 ? 0 : shift);
+}
+
 double Inference::nodeSeconds(OpInfo &info, const Signature &candidate, PlacementAttr placement) {
   auto weftOp = llvm::dyn_cast<WeftOpInterface>(info.op);
   if (!weftOp || isFree(info.op)) {
@@ -182,7 +216,8 @@ double Inference::nodeSeconds(OpInfo &info, const Signature &candidate, Placemen
   };
   tiles(info.op->getOperands(), &Signature::operands, operands);
   tiles(info.op->getResults(), &Signature::results, results);
-  return plan::KernelSeconds(machine_, workOf(weftOp, operands, results));
+  return candidate.ring ? ringSeconds(info, weftOp, operands, results, placement)
+                        : plan::KernelSeconds(machine_, workOf(weftOp, operands, results));
 }
 
 // True if the signature fits the pins and cuts evenly after the axes before.
@@ -202,7 +237,7 @@ bool Inference::legal(OpInfo &info, const Signature &s, size_t axis, PlacementAt
   if (auto output = llvm::dyn_cast<OutputOp>(info.op)) {
     return !output.getMetric() || s.operands[0].kind == SbpState::Broadcast;
   }
-  return !broadcast_ || s.factor < 0;
+  return s.ring ? rings_ != Rings::Never && !broadcast_ : !broadcast_ || s.factor < 0;
 }
 
 // How often a step boxes an operand of `op`: of what is there before the micro-batches, once.
@@ -225,10 +260,10 @@ llvm::DenseSet<Value> Inference::termsToSplit(size_t axis) {
   return terms;
 }
 
-// Whether the axis splits the batch.
-bool Inference::splitsBatch(size_t axis) const {
-  return llvm::any_of(inputs_,
-                      [&](const States &states) { return axis < states.size() && states[axis] == SbpState::split(0); });
+// Whether the axis splits inputs along this dimension, of which 0 is the batch.
+bool Inference::splitsInputs(size_t axis, int64_t dim) const {
+  return llvm::any_of(
+      inputs_, [&](const States &states) { return axis < states.size() && states[axis] == SbpState::split(dim); });
 }
 
 bool Inference::isOpen(mlir::StringAttr axis) const { return llvm::is_contained(free_.axes, axis.getValue().str()); }
@@ -258,7 +293,7 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   std::vector<int> opOfNode;
   std::vector<Operation *> opsOfNodes;
   std::vector<Value> valueOf;
-  const bool ofBatch = splitsBatch(axis), open = isOpen(placement.getAxes()[axis]);
+  const bool ofBatch = splitsInputs(axis, 0), open = isOpen(placement.getAxes()[axis]);
   llvm::DenseSet<Value> toSplit = termsToSplit(axis);
   auto addValue = [&](Value value) {
     auto [it, added] = valueIndex.try_emplace(value, int(values.size()));
@@ -291,8 +326,11 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
     }
     SolverNode node;
     node.weight = sections_.runs(info.op, double(graph_.getMicroBatches()));
+    auto isLegal = [&](const Signature &s) { return legal(info, s, axis, placement); };
+    const bool ringAlone = rings_ == Rings::Always && splitsInputs(axis, 1) &&
+                           llvm::any_of(info.signatures, [&](const Signature &s) { return s.ring && isLegal(s); });
     for (const Signature &s : info.signatures) {
-      if (legal(info, s, axis, placement)) {
+      if (isLegal(s) && (s.ring || !ringAlone)) {
         node.candidates.push_back(&s);
         node.seconds.push_back(nodeSeconds(info, s, placement));
       }

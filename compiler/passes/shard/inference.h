@@ -36,10 +36,13 @@ struct FreeParameters {
   double inFlight = 1; // micro-batches whose activations are kept at once
 };
 
+/// Whether keys of attention may go round (ShardingRule::Ring).
+enum class Rings { Cheaper, Always, Never };
+
 /// One graph, which must outlive it. For one thread.
 class Inference {
 public:
-  Inference(ir::GraphOp graph, const CostModel &machine, bool broadcast, FreeParameters free);
+  Inference(ir::GraphOp graph, const CostModel &machine, bool broadcast, Rings rings, FreeParameters free);
 
   /// Decides all axes of all stages. Emits an error at an op that no signature fits.
   llvm::LogicalResult run();
@@ -59,11 +62,13 @@ private:
   mlir::RankedTensorType tile(mlir::RankedTensorType type, llvm::ArrayRef<ir::SbpState> states,
                               ir::PlacementAttr placement) const;
   bool isFree(mlir::Operation *op);
+  double ringSeconds(const OpInfo &info, ir::WeftOpInterface op, llvm::SmallVector<mlir::RankedTensorType> operands,
+                     llvm::ArrayRef<mlir::RankedTensorType> results, ir::PlacementAttr placement);
   double nodeSeconds(OpInfo &info, const ir::Signature &candidate, ir::PlacementAttr placement);
   bool legal(OpInfo &info, const ir::Signature &s, size_t axis, ir::PlacementAttr placement);
   double boxRuns(mlir::Operation *op, mlir::Value operand);
   llvm::DenseSet<mlir::Value> termsToSplit(size_t axis);
-  bool splitsBatch(size_t axis) const;
+  bool splitsInputs(size_t axis, int64_t dim) const;
   bool isOpen(mlir::StringAttr axis) const;
   SolverValue::Held heldOf(mlir::Value value) const;
   llvm::LogicalResult decide(int64_t stage, size_t axis);
@@ -72,6 +77,7 @@ private:
   Sections sections_;
   const CostModel &machine_;
   const bool broadcast_;
+  const Rings rings_;
   const FreeParameters free_;
   llvm::SmallVector<States> inputs_;
   std::vector<OpInfo> ops_;

@@ -143,3 +143,24 @@ weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "m" %m: tensor<2x8xi8>) placements [#
   // expected-error @+1 {{mask: expected [batch, heads, queries, keys], 2 x 6 x 8 x 8, or 1 in any of them, got 'tensor<2x8xi8>'}}
   %0 = weft.attention %q, %q, %q mask(%m) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8xi8>) -> tensor<2x8x6x4xf32>
 }
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{blocks: expected a number that divides 8 rows and 8 keys, got 3}}
+  %0 = weft.attention %q, %q, %q block(0) blocks(3) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{block: expected 0 to 3, got 4}}
+  %0 = weft.attention %q, %q, %q block(4) blocks(4) : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "l" %l: tensor<2x8x6xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{lse: expected 'tensor<2x6x8xf32>', got 'tensor<2x8x6xf32>'}}
+  %0, %1 = weft.attention_merge %q, %l, %q, %l : (tensor<2x8x6x4xf32>, tensor<2x8x6xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x6xf32>)
+}

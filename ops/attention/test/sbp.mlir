@@ -25,6 +25,40 @@ weft.graph @rows("q" %q: !q, "k" %k: !k, "v" %v: !k) placements [#mesh] {
 
 // -----
 
+#mesh = #weft.placement<"cpu", [context = 2, tensor = 2], [0, 1, 2, 3]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(1), S(2)>>
+!k = tensor<2x8x4x4xf32, #weft.sbp<S(1), S(2)>>
+!lse = tensor<2x8x8xf32, #weft.sbp<S(2), S(1)>>
+!mask = tensor<2x1x8x8xi8, #weft.sbp<S(2), B>>
+// Rows and keys together: keys and values, and the gradients of both, go round. A rank has the mask of its rows.
+weft.graph @ring("q" %q: !q, "k" %k: !k, "v" %v: !k, "mask" %mask: !mask) placements [#mesh] {
+  %out, %lse = weft.attention %q, %k, %v mask(%mask) causal : (!q, !k, !k, !mask) -> (!q, !lse)
+  %dq, %dk, %dv = weft.attention_grad %q, %q, %k, %v, %out, %lse mask(%mask) causal : (!q, !q, !k, !k, !q, !lse, !mask) -> (!q, !k, !k)
+  %block, %more = weft.attention %q, %k, %v mask(%mask) causal block(1) blocks(2) : (!q, !k, !k, !mask) -> (!q, !lse)
+  %next = weft.shift %k axis(0) by(1) : (!k) -> !k
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [data = 2, context = 2], [0, 1, 2, 3]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(1), S(1)>>
+!k = tensor<2x8x8x4xf32, #weft.sbp<B, S(1)>>
+weft.graph @rows_of_two_places("q" %q: !q, "k" %k: !k) placements [#mesh] {
+  // expected-error @+1 {{expected every split dimension to be divisible by its mesh axes}}
+  %out = weft.attention %q, %k, %k : (!q, !k, !k) -> !q
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(1)>>
+weft.graph @shift("q" %q: !q) placements [#mesh] {
+  // expected-error @+1 {{axis: expected one that splits the operand, got 1 of 'tensor<2x8x8x4xf32, #weft.sbp<S(1)>>'}}
+  %next = weft.shift %q axis(1) by(1) : (!q) -> !q
+}
+
+// -----
+
 #mesh = #weft.placement<"cpu", [tensor = 2], [0, 1]>
 !q = tensor<2x8x8x4xf32, #weft.sbp<S(2)>>
 !k = tensor<2x8x1x4xf32, #weft.sbp<B>>

@@ -119,7 +119,7 @@ absl::StatusOr<LocalCollective::Part> LocalCollective::PartOf(const CollectiveSp
   }
   if (!facts.has_parts()) return part;
   for (int k = 0; k < group_.size(); ++k) {
-    const BlockMove move = BlockMoveOf(spec, *output_dims, k, m_);
+    const BlockMove move = BlockMoveOf(spec, *output_dims, group_.size(), k, m_);
     part.copies.emplace_back(move.dims, spec.dims, move.from, *output_dims, move.to, part.element_bytes);
     if (facts.reduces) break;
   }

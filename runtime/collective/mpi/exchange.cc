@@ -73,7 +73,7 @@ class Compiler {
   Piece FirstPiece(size_t i, int source, int target, bool sends) const {
     const CollectiveSpec& spec = bundle_[i];
     if (!FactsOf(spec.kind).has_parts()) return RangeOf(Location::kInput, i, shares_[target][i]);
-    const BlockMove move = BlockMoveOf(spec, output_dims_[i], source, target);
+    const BlockMove move = BlockMoveOf(spec, output_dims_[i], members_, source, target);
     const std::vector<int64_t> zero(move.dims.size(), 0);
     const int64_t bytes = ElementsOf(move.dims) * ElementBytes(i);
     if (sends) {
@@ -144,7 +144,7 @@ class Compiler {
     const int32_t tensor = static_cast<int32_t>(i);
     share_of_.push_back(result_.shares.size());
     if (!Reduces(spec)) {
-      const BlockMove move = BlockMoveOf(spec, output_dims_[i], m_, m_);
+      const BlockMove move = BlockMoveOf(spec, output_dims_[i], members_, m_, m_);
       result_.own.push_back({{Location::kInput, tensor, 0},
                              {Location::kOutput, tensor, 0},
                              TileCopy(move.dims, spec.dims, move.from, output_dims_[i], move.to, ElementBytes(i))});

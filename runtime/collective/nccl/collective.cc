@@ -49,7 +49,8 @@ absl::Status NcclCollective::Add(const CollectiveSpec& spec, int64_t& staging_by
   const int64_t elements = Product(spec.dims.begin(), spec.dims.end());
   Part part{.kind = spec.kind,
             .reduction = spec.reduction == Reduction::kMax ? nccl::kMax : nccl::kSum,
-            .type = nccl::TypeOf(spec.dtype)};
+            .type = nccl::TypeOf(spec.dtype),
+            .by = spec.by};
   const CollectiveFacts& facts = FactsOf(spec.kind);
   const int64_t part_elements = facts.cuts ? elements / members_ : elements;
   part.count = static_cast<size_t>(part_elements);
@@ -96,6 +97,10 @@ absl::Status NcclCollective::Before(const Part& part, const void* input, void* o
 nccl::Result NcclCollective::Call(const Part& part, const void* input, void* output, nccl::Comm comm, void* stream) {
   const char* const from = From(part, input);
   char* const to = To(part, output);
+  nccl::Result result = nccl::kSuccess;
+  const auto keep = [&](nccl::Result next) {
+    if (result == nccl::kSuccess && next != nccl::kInProgress) result = next;
+  };
   switch (part.kind) {
     case Kind::kAllReduce:
       return nccl_.AllReduce(from, to, part.count, part.type, part.reduction, comm, stream);
@@ -103,13 +108,13 @@ nccl::Result NcclCollective::Call(const Part& part, const void* input, void* out
       return nccl_.ReduceScatter(from, to, part.count, part.type, part.reduction, comm, stream);
     case Kind::kAllGather:
       return nccl_.AllGather(from, to, part.count, part.type, comm, stream);
+    case Kind::kShift:
+      keep(nccl_.Send(from, part.count, part.type, (comm_->member() + part.by) % members_, comm, stream));
+      keep(nccl_.Recv(to, part.count, part.type, (comm_->member() + members_ - part.by) % members_, comm, stream));
+      return result;
     case Kind::kAllToAll:
       break;
   }
-  nccl::Result result = nccl::kSuccess;
-  const auto keep = [&](nccl::Result next) {
-    if (result == nccl::kSuccess && next != nccl::kInProgress) result = next;
-  };
   for (int k = 0; k < members_; ++k) {
     if (k == comm_->member()) continue;
     keep(nccl_.Send(from + k * part.part_bytes, part.count, part.type, k, comm, stream));

@@ -35,6 +35,7 @@ class NcclCollective : public Operation {
     Kind kind;
     nccl::Reduction reduction;
     nccl::Type type;
+    int by;            // of a shift
     size_t count = 0;  // of one member's part; of an all_reduce all
     int64_t part_bytes = 0;
     // Into parts before, out of them behind; at these bytes of the staging.

@@ -209,6 +209,15 @@ task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> 
 
 // -----
 
+task.program @p on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3]> micro_batches(1) {
+  %a = task.buffer "a" activation : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0), B>>>
+  %b = task.buffer "b" activation : !task.buffer<tensor<8x4xf32, #weft.sbp<S(1), B>>>
+  // expected-error @+1 {{'task.collective' op axis 0: expected a change that shift makes, got S(0) to S(1)}}
+  task.collective shift [0] dim 0 by 1 %a to %b micro : !task.buffer<tensor<8x4xf32, #weft.sbp<S(0), B>>>, !task.buffer<tensor<8x4xf32, #weft.sbp<S(1), B>>>
+}
+
+// -----
+
 // Declared constraints.
 task.program @p on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   // expected-error @+1 {{expected string or keyword containing one of the following enum values for attribute 'kind' [activation, parameter, optimizer, gradient, communication, input, output, working, cache]}}

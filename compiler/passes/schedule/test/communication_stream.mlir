@@ -161,3 +161,50 @@ task.program @axes on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2, 3
   task.collective all_reduce [1] %l to %m step {scope = "loss"} : !t, !b
   task.kernel "output" ins(%m : !b) {name = "m"} step {scope = "loss"}
 }
+
+// -----
+
+// A ring of three blocks: keys and values go on as one operation, on a stream of its own, while the block before them is computed.
+// The next ones wait for that block, whose keys' memory is free then. What adds up what comes back does not hold the block before it up.
+// CHECK-LABEL: task.program @ring
+// CHECK: task.actor "h.0.forward" compute micro unit "F" {
+// CHECK-NEXT: task.kernel "make" {{.*}} outs(%[[K:[^ ,]*]],
+// CHECK: task.actor "h.0.forward.shift" communication micro unit "F" after(%[[K]] :
+// CHECK-NEXT: task.collective shift [0] dim 0 by 1
+// CHECK-NEXT: task.collective shift [0] dim 0 by 1
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: task.actor "h.0.forward#2" compute micro unit "F" {
+// CHECK-NEXT: task.kernel "block" {{.*}} outs(%[[D0:[^ ]*]] :
+// CHECK: task.actor "h.0.forward.shift#2" communication micro unit "F" after(%[[D0]] :
+// CHECK-NEXT: task.collective shift [0] dim 0 by 1 %[[D0]]
+// CHECK-NEXT: task.collective shift [0] dim 0 by 1
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: task.actor "h.0.forward#3" compute micro unit "F" {
+// CHECK-NEXT: task.kernel "block"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: task.actor "h.0.forward#4" compute micro unit "F" {
+// CHECK-NEXT: task.kernel "add"
+!k = !task.buffer<tensor<16xf32, #weft.sbp<S(0)>>>
+task.program @ring on #weft.placement<"cpu", [context = 4], [0, 1, 2, 3]> micro_batches(1) {
+  %x = task.buffer "input/x" input : !k
+  task.kernel "input" outs(%x : !k) {name = "x"} micro {scope = "batch"}
+  %k0 = task.buffer "k0" activation : !k
+  %v0 = task.buffer "v0" activation : !k
+  task.kernel "make" ins(%x : !k) outs(%k0, %v0 : !k, !k) {} micro {scope = "h.0"}
+  %k1 = task.buffer "k1" communication : !k
+  %v1 = task.buffer "v1" communication : !k
+  task.collective shift [0] dim 0 by 1 %k0 to %k1 micro {scope = "h.0"} : !k, !k
+  task.collective shift [0] dim 0 by 1 %v0 to %v1 micro {scope = "h.0"} : !k, !k
+  %d0 = task.buffer "d0" activation : !k
+  task.kernel "block" ins(%k0, %v0 : !k, !k) outs(%d0 : !k) {} micro {scope = "h.0"}
+  %s0 = task.buffer "s0" communication : !k
+  task.collective shift [0] dim 0 by 1 %d0 to %s0 micro {scope = "h.0"} : !k, !k
+  %k2 = task.buffer "k2" communication : !k
+  task.collective shift [0] dim 0 by 1 %k1 to %k2 micro {scope = "h.0"} : !k, !k
+  %d1 = task.buffer "d1" activation : !k
+  task.kernel "block" ins(%k1, %v1 : !k, !k) outs(%d1 : !k) {} micro {scope = "h.0"}
+  %sum = task.buffer "sum" activation : !k
+  task.kernel "add" ins(%s0, %d1 : !k, !k) outs(%sum : !k) {} micro {scope = "h.0"}
+  task.kernel "output" ins(%sum : !k) {name = "y"} micro {scope = "h.0"}
+  task.kernel "use" ins(%k2 : !k) {} micro {scope = "h.0"}
+}
