@@ -19,16 +19,22 @@ bool Persists(const Buffer& buffer) {
          buffer.has_init();
 }
 
+bool HasEpilogueAdd(const Kernel& kernel) {
+  const auto epilogue = kernel.attributes().find("epilogue");
+  return epilogue != kernel.attributes().end() && epilogue->second.string() == "add";
+}
+
 Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
   Work work;
   work.reads.assign(kernel.inputs().begin(), kernel.inputs().end());
   work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
-  // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum
-  const size_t reads = kernel.name() == "accumulate" ? 2 : kernel.name() == "accumulate_einsum" ? 3 : 0;
+  // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum, einsum(left, right, sum) epilogue(add) -> sum
+  const bool adds = kernel.name() == "einsum" && HasEpilogueAdd(kernel);
+  const size_t reads = kernel.name() == "accumulate" ? 2 : adds || kernel.name() == "accumulate_einsum" ? 3 : 0;
   if (reads == 0 || work.reads.size() != reads || work.writes.size() != 1) return work;
   const int32_t sum = work.reads.back();
   const bool also = std::find(work.reads.begin(), work.reads.end() - 1, sum) != work.reads.end() - 1;
-  if (root[sum] == root[work.writes[0]] && !also) work.accumulator = sum;
+  if (root[sum] == root[work.writes[0]] && !also) (adds ? work.added_to : work.accumulator) = sum;
   return work;
 }
 
@@ -69,6 +75,47 @@ void AddBuffers(Program& program) {
   }
   for (const Metric& metric : program.plan->metrics()) {
     if (metric.stage() == program.index) program.metric[metric.buffer()] = true;
+  }
+}
+
+// Whether all that an actor writes of a root are products that add to it, and there is one.
+bool OnlyAdds(const Program& program, int32_t actor, int32_t root) {
+  bool adds = false;
+  for (const Work& work : program.work[actor]) {
+    const bool writes = std::any_of(work.writes.begin(), work.writes.end(),
+                                    [&](int32_t b) { return program.root[b] == root; });
+    if (writes && work.added_to < 0) return false;
+    adds |= writes;
+  }
+  return adds;
+}
+
+// The next actor that adds to what `actor` has made of a root; -1: none.
+int32_t NextToAdd(const Program& program, int32_t actor, int32_t root) {
+  for (int32_t b : program.actor(actor).writes()) {
+    if (program.root[b] != root) continue;
+    for (int32_t reader : program.readers[b]) {
+      if (reader != actor && program.micro(reader) && OnlyAdds(program, reader, root)) return reader;
+    }
+  }
+  return -1;
+}
+
+void SetLastToAdd(Program& program) {
+  program.last_to_add.assign(program.root.size(), -1);
+  for (int32_t a = 0; a < static_cast<int32_t>(program.work.size()); ++a) {
+    if (!program.micro(a)) continue;
+    for (const Work& work : program.work[a]) {
+      if (work.accumulator < 0) continue;
+      int32_t last = a;
+      // None comes twice in a plan that is not blocked; in others the proof ends before anybody asks.
+      for (size_t steps = 0; steps < program.work.size(); ++steps) {
+        const int32_t next = NextToAdd(program, last, program.root[work.accumulator]);
+        if (next < 0 || next == a) break;
+        last = next;
+      }
+      program.last_to_add[work.accumulator] = last;
+    }
   }
 }
 
@@ -138,6 +185,7 @@ Program ProgramOf(const Plan& plan, int stage) {
     for (int32_t b : actor.writes()) program.writer[b] = a;
     for (int32_t b : actor.reads()) program.readers[b].push_back(a);
   }
+  SetLastToAdd(program);
   return program;
 }
 

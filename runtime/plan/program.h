@@ -19,6 +19,8 @@ struct Work {
   // The last operand of an `accumulate` or `accumulate_einsum`, that is updated in
   // place and that micro-batch 0 does not read; -1.
   int32_t accumulator = -1;
+  // The last operand of an `einsum` with the epilogue `add`, to which it adds in place; -1.
+  int32_t added_to = -1;
 };
 
 // Whether a kernel exchanges data with the host, and waits for it; whether an actor has one that does.
@@ -65,6 +67,10 @@ struct Program {
   std::vector<int64_t> exact_bytes;
   // An actor each: its work in order.
   std::vector<std::vector<Work>> work;
+  // A buffer each. Of an accumulator of a MICRO actor: the last of the actors that add to it in a micro-batch, each by
+  // products that add in place to what the one before has made; the one that accumulates if there are no others. What it
+  // leaves is what the accumulator finds in the next micro-batch. -1 of all other buffers.
+  std::vector<int32_t> last_to_add;
 
   const Buffer& buffer(int32_t b) const { return stage->buffers(b); }
   const Actor& actor(int32_t a) const { return stage->actors(a); }
@@ -93,6 +99,14 @@ struct Program {
   // True if the act reads operand `b` of this work.
   bool Reads(const Work& work, int32_t b, int64_t micro_batch) const {
     return b != work.accumulator || micro_batch > 0;
+  }
+  // last_to_add of a buffer on which this actor accumulates; -1 of others.
+  int32_t LastToAdd(int32_t a, int32_t b) const {
+    if (last_to_add[b] < 0) return -1;
+    for (const Work& it : work[a]) {
+      if (it.accumulator == b) return last_to_add[b];
+    }
+    return -1;
   }
   // "kernel 3 `einsum` at gpt2.mlir:31:8", "all_reduce", "all_reduce of 12
   // tensors"; empty for a transfer.

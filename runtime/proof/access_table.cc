@@ -201,7 +201,7 @@ AccessTable::Sources AccessTable::MakersOf(int32_t actor, int64_t micro_batch, i
   }
   if (!sources.empty()) return sources;
   sources.push_back({actor, Source::kAny});
-  if (const int32_t last = LastToAdd(program_, actor, buffer); last >= 0) sources.push_back({last, Source::kBefore});
+  if (const int32_t last = program_.LastToAdd(actor, buffer); last >= 0) sources.push_back({last, Source::kBefore});
   return sources;
 }
 
@@ -213,33 +213,6 @@ std::pair<int32_t, int32_t> AccessTable::StateCells(int32_t root) const { return
 
 std::pair<int32_t, int32_t> AccessTable::MetricCells(int32_t buffer) const {
   return CellsOf(program_.MetricRangeOf(buffer));
-}
-
-int32_t LastToAdd(const Program& program, int32_t actor, int32_t buffer) {
-  const auto& own = program.work[actor];
-  const auto adds = [&](const Work& work) { return work.accumulator == buffer; };
-  if (std::none_of(own.begin(), own.end(), adds)) return -1;
-  const int32_t root = program.root[buffer];
-  const auto writes = [&](int32_t a, int32_t b) { return program.root[b] == root && program.writer[b] == a; };
-  // The next one that reads what this one has made of the sum, and makes more of it. None comes twice.
-  const auto next_of = [&](int32_t a) {
-    for (int32_t b = 0; b < static_cast<int32_t>(program.root.size()); ++b) {
-      if (!writes(a, b)) continue;
-      for (int32_t reader : program.readers[b]) {
-        const auto& made = program.actor(reader).writes();
-        const auto goes_on = [&](int32_t other) { return writes(reader, other); };
-        if (reader != a && program.micro(reader) && std::any_of(made.begin(), made.end(), goes_on)) return reader;
-      }
-    }
-    return -1;
-  };
-  int32_t last = actor;
-  for (size_t steps = 0; steps < program.work.size(); ++steps) {
-    const int32_t next = next_of(last);
-    if (next < 0) return last;
-    last = next;
-  }
-  return -1;
 }
 
 }  // namespace weft::plan

@@ -111,11 +111,6 @@ class AccessTable {
   bool ok_ = false;
 };
 
-// Of an actor with an accumulator on this buffer, a sum over the micro-batches: the last of the actors that add to it
-// in a micro-batch, by views of it, each to what the one before has made. What it leaves is what the first of the next
-// micro-batch finds. -1 if the actor does not accumulate there.
-int32_t LastToAdd(const Program& program, int32_t actor, int32_t buffer);
-
 }  // namespace weft::plan
 
 #endif  // WEFT_RUNTIME_PROOF_ACCESS_TABLE_H_

@@ -5,7 +5,6 @@
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
-#include "runtime/proof/access_table.h"
 
 namespace weft::plan {
 namespace {
@@ -161,7 +160,7 @@ bool RaceDetector::IsMeant(const Act& act, int32_t buffer, const ByteRange& byte
   }
   // Bytes of no register are what the actor keeps for itself, or a sum that others add to behind it.
   return listed ? meant
-                : writer.actor == act.actor || (writer.actor == LastToAdd(program_, act.actor, buffer) &&
+                : writer.actor == act.actor || (writer.actor == program_.LastToAdd(act.actor, buffer) &&
                                                 writer.micro_batch + 1 == act.micro_batch);
 }
 
