@@ -11,6 +11,6 @@ void RegisterCpuKernels(KernelRegistry& registry) {
 #undef WEFT_FAMILY
 }
 
-absl::StatusOr<std::string> FloatProductLibrary() { return einsum::OpenBlasVersion(); }
+absl::StatusOr<std::string> FloatProductLibrary() { return einsum::OneDnnVersion(); }
 
 }  // namespace weft

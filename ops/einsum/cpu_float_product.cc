@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/abi/parallel.h"
+#include "ops/abi/shared_status.h"
 #include "ops/abi/status_macros.h"
 
 namespace weft::einsum {
@@ -84,16 +85,18 @@ class FloatProduct : public Product {
 
   absl::Status Run(const void* left, const void* right, void* result, void* workspace) override {
     const int64_t units = batches_ * parts_;
+    SharedStatus status;
     ParallelFor(static_cast<int>(workers_), workers_, 1, [&](int64_t begin, int64_t end) {
       for (int64_t unit = units * begin / workers_; unit < units * end / workers_; ++unit) {
-        RunUnit(unit, static_cast<const float*>(left), static_cast<const float*>(right), static_cast<float*>(result));
+        status.Add(RunUnit(unit, static_cast<const float*>(left), static_cast<const float*>(right),
+                           static_cast<float*>(result)));
       }
     });
-    return absl::OkStatus();
+    return status.Get();
   }
 
  private:
-  void RunUnit(int64_t unit, const float* left, const float* right, float* result) const {
+  absl::Status RunUnit(int64_t unit, const float* left, const float* right, float* result) const {
     int64_t at[3] = {0, 0, 0};
     int64_t rest = unit / parts_;
     for (auto axis = batch_.rbegin(); axis != batch_.rend(); ++axis) {
@@ -103,11 +106,11 @@ class FloatProduct : public Product {
     const int64_t row = unit % parts_ / column_parts_ * cut_.rows, column = unit % column_parts_ * cut_.columns;
     left += at[kLeft] + row * (shape_.left.transposed ? 1 : shape_.left.stride);
     right += at[kRight] + column * (shape_.right.transposed ? shape_.right.stride : 1);
-    sgemm_(static_cast<int>(std::min(cut_.rows, shape_.rows - row)),
-           static_cast<int>(std::min(cut_.columns, shape_.columns - column)), static_cast<int>(shape_.inner),
-           {left, static_cast<int>(shape_.left.stride), shape_.left.transposed},
-           {right, static_cast<int>(shape_.right.stride), shape_.right.transposed},
-           result + at[kResult] + row * shape_.result_row + column, static_cast<int>(shape_.result_row));
+    return sgemm_(static_cast<int>(std::min(cut_.rows, shape_.rows - row)),
+                  static_cast<int>(std::min(cut_.columns, shape_.columns - column)), static_cast<int>(shape_.inner),
+                  {left, static_cast<int>(shape_.left.stride), shape_.left.transposed},
+                  {right, static_cast<int>(shape_.right.stride), shape_.right.transposed},
+                  result + at[kResult] + row * shape_.result_row + column, static_cast<int>(shape_.result_row));
   }
 
   const std::vector<Axis> batch_;

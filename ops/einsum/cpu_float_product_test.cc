@@ -18,7 +18,7 @@ constexpr float kUntouched = 1234.5f;
 // Every product of this file is made by both.
 std::vector<Sgemm> Engines() {
   std::vector<Sgemm> engines = {&PlainSgemm};
-  if (OpenBlasSgemm() != nullptr) engines.push_back(OpenBlasSgemm());
+  if (OneDnnSgemm() != nullptr) engines.push_back(OneDnnSgemm());
   return engines;
 }
 
@@ -90,7 +90,7 @@ void ExpectProduct(const Problem& problem, int64_t step, int threads = 1) {
   }
 }
 
-TEST(FloatProductTest, TheLibraryIsThere) { EXPECT_NE(OpenBlasSgemm(), nullptr) << "tools/setup installs it"; }
+TEST(FloatProductTest, TheLibraryIsThere) { EXPECT_NE(OneDnnSgemm(), nullptr) << "tools/setup installs it"; }
 
 TEST(FloatProductTest, SmallShapesOfEveryLayout) {
   for (int64_t rows : {1, 5, 16, 49}) {
@@ -168,11 +168,36 @@ TEST(FloatProductTest, ThreadsDoNotChangeABit) {
 TEST(FloatProductTest, ThreadsDoNotChangeThePieces) {
   const Sgemm tell = [](int rows, int columns, int, const FloatMatrix&, const FloatMatrix&, float* result, int stride) {
     for (int i = 0; i < rows; ++i) std::fill_n(result + i * stride, columns, static_cast<float>(rows * 1000 + columns));
+    return absl::OkStatus();
   };
   for (const Problem& problem : {Problem{1, 446, 540, 925}, Problem{1, 256, 1152, 384}, Problem{3, 670, 450, 737}}) {
     const std::vector<float> one = Multiply(problem, 1, tell);
     EXPECT_NE(one[0], static_cast<float>(problem.rows * 1000 + problem.columns)) << "expected it to be cut";
     for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, tell), one) << threads;
+  }
+}
+
+TEST(FloatProductTest, AFailedPieceFailsTheProduct) {
+  const Sgemm last_fails = [](int rows, int, int, const FloatMatrix&, const FloatMatrix&, float*, int) {
+    return rows % 16 == 0 ? absl::OkStatus() : absl::ResourceExhaustedError("no memory");
+  };
+  const Problem problem = {1, 446, 540, 925};
+  const absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), 2, last_fails);
+  ASSERT_TRUE(product.ok());
+  std::vector<float> result(problem.result_size());
+  const absl::Status status = (*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr);
+  EXPECT_EQ(status, absl::ResourceExhaustedError("no memory"));
+}
+
+TEST(FloatProductTest, WhatWasThereIsNotRead) {
+  for (int64_t rows : {1, 2, 40}) {
+    for (Sgemm sgemm : Engines()) {
+      const std::vector<float> left(rows * 70, 1), right(70 * 90, 2);
+      std::vector<float> result(rows * 90, std::numeric_limits<float>::quiet_NaN());
+      const auto of = static_cast<int>(rows);
+      ASSERT_TRUE(sgemm(of, 90, 70, {left.data(), 70, false}, {right.data(), 90, false}, result.data(), 90).ok());
+      EXPECT_EQ(result, std::vector<float>(rows * 90, 140));
+    }
   }
 }
 
@@ -184,17 +209,12 @@ TEST(FloatProductTest, ManyAtATime) {
 
 // A sum in blocks errs less than one running sum: 50304 terms of one sign.
 TEST(FloatProductTest, LongSumsStayAccurate) {
-  if (OpenBlasSgemm() == nullptr) GTEST_SKIP() << "no libopenblas.so.0";
+  if (OneDnnSgemm() == nullptr) GTEST_SKIP() << "no libdnnl.so.2";
   const std::vector<float> left(8 * 50304, 0.1f), right(50304 * 64, 0.3f);
   std::vector<float> got(8 * 64);
-  OpenBlasSgemm()(8, 64, 50304, {left.data(), 50304, false}, {right.data(), 64, false}, got.data(), 64);
+  ASSERT_TRUE(
+      OneDnnSgemm()(8, 64, 50304, {left.data(), 50304, false}, {right.data(), 64, false}, got.data(), 64).ok());
   EXPECT_NEAR(got[0] / (50304 * (static_cast<double>(0.1f) * 0.3f)), 1, 600 * 6e-8);
-}
-
-// Whether the library knows this processor or not.
-TEST(OpenBlasTest, ItsKernelsAreNotThoseOfAnOlderProcessor) {
-  if (OpenBlasSgemm() == nullptr || !__builtin_cpu_supports("avx2")) GTEST_SKIP();
-  EXPECT_EQ(OpenBlasVersion()->find("Prescott"), std::string::npos) << *OpenBlasVersion();
 }
 
 }  // namespace

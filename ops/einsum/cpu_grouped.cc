@@ -1,7 +1,7 @@
 // CPU kernels of grouped_matmul and grouped_outer: f32, bf16 and f16, a result of that type or f32, summed in float.
 //
 // The rows of a group are brought together from all outer elements, so that a group is one matrix product: of bf16 by
-// oneDNN where it has one (cpu_grouped_bf16.cc), else in float by OpenBLAS, or by plain loops where it is not there.
+// oneDNN where it has one (cpu_grouped_bf16.cc), else in float by its sgemm, or by plain loops where it is not there.
 // Where there is one outer element and all is f32 they lie together already, and nothing is copied. How a product is
 // cut into pieces depends on its shape alone, hence the bits do not depend on threads.
 #include "ops/einsum/cpu_grouped.h"
@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/float_types.h"
 #include "ops/abi/parallel.h"
+#include "ops/abi/shared_status.h"
 #include "ops/einsum/cpu_float_product.h"
 #include "ops/einsum/cpu_groups.h"
 #include "ops/einsum/cpu_sgemm.h"
@@ -45,11 +46,12 @@ class Pieces {
     work_ +=
         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(std::max<int64_t>(inner, 1));
   }
-  // Calls body(group, first row, rows, first column, columns).
+  // Calls body(group, first row, rows, first column, columns), which returns a status.
   template <typename Body>
-  void Run(int threads, Body&& body) const {
+  absl::Status Run(int threads, Body&& body) const {
     const auto useful = static_cast<int64_t>(std::clamp(work_ / einsum::kWorkOfThread, 1.0, 1e6));
     const auto workers = static_cast<int>(std::min<int64_t>(std::max(threads, 1), useful));
+    SharedStatus status;
     ParallelFor(workers, first_.back(), 1, [&](int64_t begin, int64_t end) {
       int64_t g = std::upper_bound(first_.begin(), first_.end(), begin) - first_.begin() - 1;
       for (int64_t piece = begin; piece < end; ++piece) {
@@ -57,9 +59,11 @@ class Pieces {
         const Group& it = cuts_[g];
         const int64_t row = (piece - first_[g]) / it.across * it.cut.rows;
         const int64_t column = (piece - first_[g]) % it.across * it.cut.columns;
-        body(g, row, std::min(it.cut.rows, it.rows - row), column, std::min(it.cut.columns, it.columns - column));
+        status.Add(
+            body(g, row, std::min(it.cut.rows, it.rows - row), column, std::min(it.cut.columns, it.columns - column)));
       }
     });
+    return status.Get();
   }
 
  private:
@@ -78,7 +82,7 @@ class GroupedKernel : public Kernel {
  public:
   GroupedKernel(const KernelSpec& spec, const GroupedProblem& problem)
       : threads_(spec.threads), problem_(problem), groups_(problem), pieces_(problem.count) {
-    sgemm_ = einsum::OpenBlasSgemm();
+    sgemm_ = einsum::OneDnnSgemm();
     if (sgemm_ == nullptr) sgemm_ = &einsum::PlainSgemm;
   }
 
@@ -128,7 +132,7 @@ class MatmulKernel : public GroupedKernel<T, R> {
     if constexpr (std::is_same_v<R, float>) {
       if (Direct()) results = y + (groups.places() == 0 ? 0 : groups.row_of(0) * p.m);
     }
-    Multiply(x, matrices, results);
+    WEFT_RETURN_IF_ERROR(Multiply(x, matrices, results));
     einsum::Scatter(this->threads_, groups, p.all_rows(), Direct() ? nullptr : results, p.m, y);
     return absl::OkStatus();
   }
@@ -144,16 +148,16 @@ class MatmulKernel : public GroupedKernel<T, R> {
     return space;
   }
 
-  void Multiply(const float* x, const float* matrices, float* y) {
+  absl::Status Multiply(const float* x, const float* matrices, float* y) {
     const GroupedProblem& p = this->problem_;
     const Groups& groups = this->groups_;
     this->pieces_.Begin();
     for (int64_t g = 0; g < p.count; ++g) this->pieces_.Add(g, groups.size(g), p.m, p.k);
     const auto stride = static_cast<int>(p.transposed ? p.k : p.m);
-    this->pieces_.Run(this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    return this->pieces_.Run(this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
       const int64_t place = groups.first(g) + row;
       const float* matrix = matrices + g * p.matrix() + column * (p.transposed ? p.k : 1);
-      this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(p.k),
+      return this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(p.k),
                    {x + place * p.k, static_cast<int>(p.k), false}, {matrix, stride, p.transposed},
                    y + place * p.m + column, static_cast<int>(p.m));
     });
@@ -179,9 +183,9 @@ class OuterKernel : public GroupedKernel<T, R> {
     const float* right = this->Together(static_cast<const T*>(inputs[1]), p.m, space);
     if (!this->in_place()) space += p.all_rows() * p.m;
     if constexpr (std::is_same_v<R, float>) {
-      Multiply(left, right, y);
+      WEFT_RETURN_IF_ERROR(Multiply(left, right, y));
     } else {
-      Multiply(left, right, space);
+      WEFT_RETURN_IF_ERROR(Multiply(left, right, space));
       ParallelFor(this->threads_, p.count * p.matrix(), kGrain,
                   [&](int64_t begin, int64_t end) { einsum::Convert(space + begin, y + begin, end - begin); });
     }
@@ -189,19 +193,19 @@ class OuterKernel : public GroupedKernel<T, R> {
   }
 
  private:
-  void Multiply(const float* left, const float* right, float* y) {
+  absl::Status Multiply(const float* left, const float* right, float* y) {
     const GroupedProblem& p = this->problem_;
     const Groups& groups = this->groups_;
     this->pieces_.Begin();
     for (int64_t g = 0; g < p.count; ++g) this->pieces_.Add(g, p.k, p.m, groups.size(g));
-    this->pieces_.Run(this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    return this->pieces_.Run(this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
       float* at = y + g * p.matrix() + row * p.m + column;
       if (groups.size(g) == 0) {
         for (int64_t r = 0; r < rows; ++r) std::fill_n(at + r * p.m, columns, 0.0f);
-        return;
+        return absl::OkStatus();
       }
       const int64_t place = groups.first(g);
-      this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(groups.size(g)),
+      return this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(groups.size(g)),
                    {left + place * p.k + row, static_cast<int>(p.k), true},
                    {right + place * p.m + column, static_cast<int>(p.m), false}, at, static_cast<int>(p.m));
     });

@@ -6,9 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 #include "ops/abi/status_macros.h"
-
-// How many threads oneDNN uses that the calling thread calls.
-extern "C" void omp_set_num_threads(int threads);
+#include "ops/einsum/cpu_onednn.h"
 
 namespace weft::einsum {
 namespace {
@@ -71,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Matmul>> Matmul::Create(const Contraction& contra
     return absl::UnimplementedError(absl::StrCat("oneDNN: expected at most ", DNNL_MAX_NDIMS, " dims, got more"));
   }
   std::unique_ptr<Matmul> matmul(new Matmul);
-  omp_set_num_threads(1);  // a primitive takes the number over when it is made
+  UseOneThread();  // a primitive takes the number over when it is made
   WEFT_RETURN_IF_ERROR(matmul->Init(contraction, types));
   return matmul;
 }
@@ -124,7 +122,7 @@ absl::Status Matmul::Init(const Contraction& contraction, const DType (&types)[3
 }
 
 absl::Status Matmul::Run(const void* left, const void* right, void* result, void* workspace) {
-  omp_set_num_threads(1);  // of this thread, which may be another than Create()'s
+  UseOneThread();  // of this thread, which may be another than Create()'s
   dnnl_memory_set_data_handle(memory_[kLeft].get(), const_cast<void*>(left));
   dnnl_memory_set_data_handle(memory_[kRight].get(), const_cast<void*>(right));
   dnnl_memory_set_data_handle(memory_[kResult].get(), result);

@@ -1,5 +1,7 @@
-// oneDNN, opened when a product first asks for it: programs neither link nor need it.
-// Without it every function says that nothing is implemented, and products are made in another way.
+// Defines what oneDNN's headers declare, by the library once it is opened. Without it every function says that nothing
+// is implemented, and products are made in another way.
+#include "ops/einsum/cpu_onednn.h"
+
 #include <dlfcn.h>
 
 #include "oneapi/dnnl/dnnl.h"
@@ -7,10 +9,22 @@
 
 namespace {
 
-void* Symbol(const char* name) {
-  static void* const library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
-  return library == nullptr ? nullptr : dlsym(library, name);
+struct Library {
+  void* handle;
+  std::string error;
+};
+
+const Library& Opened() {
+  static const Library library = [] {
+    void* const handle = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return Library{nullptr, dlerror()};
+    if (dlsym(handle, "dnnl_sgemm") != nullptr) return Library{handle, ""};
+    return Library{nullptr, "libdnnl.so.2: expected oneDNN's functions, got a library that lacks some"};
+  }();
+  return library;
 }
+
+void* Symbol(const char* name) { return Opened().handle == nullptr ? nullptr : dlsym(Opened().handle, name); }
 
 // What a function returns when there is no library.
 template <typename Result>
@@ -78,8 +92,17 @@ WEFT_ONEDNN(dnnl_status_t, dnnl_sgemm,
             (left_transposed, right_transposed, m, n, k, alpha, left, left_stride, right, right_stride, beta, result,
              result_stride))
 
-// Of the OpenMP runtime that the library brings.
-extern "C" void omp_set_num_threads(int threads) {
+WEFT_ONEDNN(const dnnl_version_t*, dnnl_version, (void), ())
+WEFT_ONEDNN(dnnl_cpu_isa_t, dnnl_get_effective_cpu_isa, (void), ())
+
+namespace weft::einsum {
+
+std::string OneDnnError() { return Opened().error; }
+
+void UseOneThread() {
+  // Of the OpenMP runtime that the library brings.
   static auto* const set = reinterpret_cast<void (*)(int)>(Symbol("omp_set_num_threads"));
-  if (set != nullptr) set(threads);
+  if (set != nullptr) set(1);
 }
+
+}  // namespace weft::einsum

@@ -18,7 +18,7 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
   }
   const bool all_float = types[kLeft] == DType::kF32 && types[kRight] == DType::kF32 && types[kResult] == DType::kF32;
   if (!all_float) return CreateOneDnnProduct(contraction, types, threads);
-  const Sgemm library = OpenBlasSgemm();
+  const Sgemm library = OneDnnSgemm();
   return CreateFloatProduct(contraction, threads, library != nullptr ? library : &PlainSgemm);
 }
 

@@ -22,8 +22,8 @@ class Product {
   virtual absl::Status Run(const void* left, const void* right, void* result, void* workspace) = 0;
 };
 
-// A product for operands of `types`, in the order left, right, result: f32 by OpenBLAS, or by plain loops where it is
-// not there (cpu_sgemm.h), bf16 operands by oneDNN, f16 by none. kUnimplemented where the types or the contraction's
+// A product for operands of `types`, in the order left, right, result: f32 and bf16 by oneDNN, f32 by plain
+// loops where it is not there (cpu_sgemm.h), f16 by none. kUnimplemented where the types or the contraction's
 // axes (more than one of rows, columns or inner; columns that do not lie next to each other) have none on this CPU.
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
                                                        int threads);

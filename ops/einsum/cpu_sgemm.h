@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace weft::einsum {
@@ -17,21 +18,20 @@ struct FloatMatrix {
 };
 
 // result[rows, columns] = left[rows, inner] * right[inner, columns]; rows of the result are `stride` elements apart.
-// Any number of threads may call.
-using Sgemm = void (*)(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right,
-                       float* result, int stride);
+// Any number of threads may call. kResourceExhausted: no memory to pack operands in.
+using Sgemm = absl::Status (*)(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right,
+                               float* result, int stride);
 
-// OpenBLAS's, which is opened by the first call: programs neither link nor need it. nullptr where there is none that
-// several threads may call at a time (a build without threads may mix up their buffers).
-Sgemm OpenBlasSgemm();
+// oneDNN's, which is opened by the first call: programs neither link nor need it. nullptr where there is none.
+Sgemm OneDnnSgemm();
 
-// Its version and the processor whose kernels it has chosen, "OpenBLAS 0.3.21 for Cooperlake"; kNotFound: why it is
-// not used.
-absl::StatusOr<std::string> OpenBlasVersion();
+// Its version and the instructions whose kernels it has chosen, "oneDNN 2.6.3 for AVX-512"; kNotFound: why it is not
+// used.
+absl::StatusOr<std::string> OneDnnVersion();
 
 // Plain loops for where there is none. Sums in float, over `inner` in order or in 16 interleaved parts.
-void PlainSgemm(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right, float* result,
-                int stride);
+absl::Status PlainSgemm(int rows, int columns, int inner, const FloatMatrix& left, const FloatMatrix& right,
+                        float* result, int stride);
 
 }  // namespace weft::einsum
 
