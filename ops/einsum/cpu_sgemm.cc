@@ -27,11 +27,11 @@ absl::Status ByOneDnn(int rows, int columns, int inner, const FloatMatrix& left,
   return status == dnnl_out_of_memory ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }
 
-// The library makes its kernels in its first product, in some 40 ms: that is not to be in a step.
+// The library makes its kernels in its first product of more than one row, in some 40 ms: not to be in a step.
 bool HasMadeKernels() {
-  const float one = 1;
-  float product = 0;
-  return ByOneDnn(1, 1, 1, {&one, 1, false}, {&one, 1, false}, &product, 1).ok() && product == 1;
+  const float ones[4] = {1, 1, 1, 1};
+  float product[4] = {};
+  return ByOneDnn(2, 2, 2, {ones, 2, false}, {ones, 2, false}, product, 2).ok() && product[3] == 2;
 }
 
 const char* Instructions(dnnl_cpu_isa_t isa) {
@@ -65,7 +65,7 @@ Sgemm OneDnnSgemm() {
 absl::StatusOr<std::string> OneDnnVersion() {
   const dnnl_version_t* const version = dnnl_version();
   if (version == nullptr) return absl::NotFoundError(OneDnnError());
-  if (OneDnnSgemm() == nullptr) return absl::NotFoundError("oneDNN: expected 1 x 1 = 1 of its product, got another");
+  if (OneDnnSgemm() == nullptr) return absl::NotFoundError("oneDNN: expected 2 as an element of a first product, got another number");
   return absl::StrCat("oneDNN ", version->major, ".", version->minor, ".", version->patch, " for ",
                       Instructions(dnnl_get_effective_cpu_isa()));
 }

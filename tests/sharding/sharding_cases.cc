@@ -575,7 +575,7 @@ void AddOptimizer(Cases& cases) {
 
 // Large enough that kernels cut their work into blocks and panels, which the tiles then cut elsewhere.
 void AddLarge(Cases& cases) {
-  // OpenBLAS's kernels for AVX2 sum in another order at the edge of a matrix than inside it; those for AVX-512 do not.
+  // The library sums a large product in another order than its tiles.
   cases.push_back(
       OpCase("large_einsum", "weft.einsum \"bsi,io->bso\" %a, %b", {{"4x64x200xf32"}, {"200x136xf32"}}).Rounded());
   cases.push_back(

@@ -126,7 +126,7 @@ class PackTest(unittest.TestCase):
         files = [os.path.join(home, "bin", name) for name in os.listdir(home + "/bin")]
         libraries = os.listdir(home + "/lib")
         self.assertIn("libMLIR.so.19.1", libraries)
-        self.assertIn("libopenblas.so.0", libraries)
+        self.assertIn("libdnnl.so.2", libraries)
         self.assertFalse(tree.SYSTEM & set(libraries))
         for path in files:
             shown = subprocess.run(["ldd", path], check=True, capture_output=True, text=True).stdout

@@ -15,8 +15,8 @@ import subprocess
 
 # glibc's, which are the system's: programs and their loader must fit together.
 SYSTEM = {"ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1"}
-# What weft-run and weft-calibrate open if it is there: OpenBLAS and oneDNN, for matrix products.
-OPENED = ("libopenblas.so.0", "libdnnl.so.2")
+# What weft-run and weft-calibrate open if it is there: oneDNN, for matrix products.
+OPENED = ("libdnnl.so.2",)
 GLIBC = (2, 36)
 
 
