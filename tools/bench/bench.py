@@ -21,6 +21,7 @@ from programs import Tools, fail, text_corpus
 # Name: (what it measures, function of the tools and of --quick). In the order in which all are run.
 PARTS = {
     "throughput": ("training rates beside the best matrix product", training.throughput),
+    "products": ("float32 matrix products beside OpenBLAS's, where it is installed", training.products),
     "ranks": ("step time of more ranks beside one", training.ranks),
     "busy": ("step time while others want the cores, beside that while they do not", training.busy),
     "memory": ("what the plan says, and what the process takes", training.memory),

@@ -1,67 +1,169 @@
-// The best rate of a float32 matrix product on some threads, by Weft's einsum or
-// oneDNN's, whichever is faster: what training rates are put beside.
+// Rates of float32 matrix products by Weft's einsum, and by OpenBLAS where it is installed.
+//   gemm THREADS          the best of both at 1024 and 2048: what training rates are put beside
+//   gemm THREADS shapes   both at the shapes of GPT-2 124M
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
-#include "oneapi/dnnl/dnnl.h"
 #include "ops/abi/registry.h"
 #include "ops/families.h"
 
-extern "C" void omp_set_num_threads(int threads);
-
 namespace {
 
-// GFLOP/s of the fastest of a few products of n x n matrices.
-template <typename Product>
-double BestRate(int64_t n, Product&& product) {
-  double best = 0;
-  for (int repeat = 0; repeat < 8; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
-    if (!product()) return 0;
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    best = std::max(best, 2.0 * static_cast<double>(n) * n * n / seconds.count() * 1e-9);
-  }
-  return best;
-}
+// result[rows, columns] = left[rows, inner] * right[inner, columns], either of which may lie transposed.
+struct Shape {
+  int rows, columns, inner;
+  bool left_transposed = false, right_transposed = false;
 
-double EinsumRate(int64_t n, int threads, const float* a, const float* b, float* c) {
+  int64_t left() const { return int64_t{rows} * inner; }
+  int64_t right() const { return int64_t{inner} * columns; }
+  int64_t result() const { return int64_t{rows} * columns; }
+};
+
+// What a product reads and writes, several times over: a step finds nothing in the caches either.
+class Operands {
+ public:
+  explicit Operands(const Shape& shape) : shape_(shape) {
+    constexpr int64_t kFloats = 64 << 20;
+    count_ = std::clamp<int64_t>(kFloats / (shape.left() + shape.right() + shape.result()), 1, 20);
+    memory_.resize(count_ * (shape.left() + shape.right() + shape.result()));
+    for (size_t i = 0; i < memory_.size(); ++i) memory_[i] = static_cast<float>(i % 7) - 3.0f;
+  }
+
+  // GFLOP/s of `product`(left, right, result) in the best of some rounds; 0 if it fails.
+  template <typename Product>
+  double BestRate(Product&& product) {
+    double best = 0;
+    for (int round = 0; round < 5; ++round) {
+      const auto begin = std::chrono::steady_clock::now();
+      float* at = memory_.data();
+      for (int64_t i = 0; i < count_; ++i) {
+        if (!product(at, at + shape_.left(), at + shape_.left() + shape_.right())) return 0;
+        at += shape_.left() + shape_.right() + shape_.result();
+      }
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      best = std::max(best, 2.0 * static_cast<double>(count_ * shape_.result()) * shape_.inner / seconds.count() * 1e-9);
+    }
+    return best;
+  }
+
+ private:
+  const Shape shape_;
+  int64_t count_;
+  std::vector<float> memory_;
+};
+
+double EinsumRate(const Shape& shape, int threads, Operands& operands) {
+  const auto matrix = [](int64_t rows, int64_t columns, bool transposed) {
+    return transposed ? weft::TensorSpec::Whole(weft::DType::kF32, {columns, rows})
+                      : weft::TensorSpec::Whole(weft::DType::kF32, {rows, columns});
+  };
   weft::KernelRegistry registry;
   weft::RegisterEinsumKernels(registry);
-  const weft::TensorSpec matrix = weft::TensorSpec::Whole(weft::DType::kF32, {n, n});
   weft::KernelSpec spec;
   spec.name = "einsum";
-  spec.inputs = {matrix, matrix};
-  spec.outputs = {matrix};
-  spec.attributes = {{"equation", std::string("ik,ko->io")}};
+  spec.inputs = {matrix(shape.rows, shape.inner, shape.left_transposed),
+                 matrix(shape.inner, shape.columns, shape.right_transposed)};
+  spec.outputs = {matrix(shape.rows, shape.columns, false)};
+  spec.attributes = {{"equation", std::string(shape.left_transposed ? "ki" : "ik") + "," +
+                                      (shape.right_transposed ? "ok" : "ko") + "->io"}};
   spec.threads = threads;
   auto kernel = registry.Create(spec);
   if (!kernel.ok()) return 0;
-  const void* inputs[] = {a, b};
-  void* outputs[] = {c};
-  return BestRate(n, [&] { return (*kernel)->Run({}, inputs, outputs).ok(); });
+  return operands.BestRate([&](const float* left, const float* right, float* result) {
+    const void* inputs[] = {left, right};
+    void* outputs[] = {result};
+    return (*kernel)->Run({}, inputs, outputs).ok();
+  });
 }
 
-double LibraryRate(int64_t n, const float* a, const float* b, float* c) {
-  return BestRate(n, [&] { return dnnl_sgemm('N', 'N', n, n, n, 1, a, n, b, n, 0, c, n) == dnnl_success; });
+// OpenBLAS with threads of its own, by Fortran's interface: matrices by columns, everything by pointer.
+class OpenBlas {
+ public:
+  explicit OpenBlas(int threads) {
+    void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    sgemm_ = reinterpret_cast<Sgemm>(dlsym(library, "sgemm_"));
+    const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
+    if (set_threads != nullptr) set_threads(threads);
+  }
+
+  bool is_there() const { return sgemm_ != nullptr; }
+  double Rate(const Shape& shape, Operands& operands) const {
+    if (!is_there()) return 0;
+    const int left_stride = shape.left_transposed ? shape.rows : shape.inner;
+    const int right_stride = shape.right_transposed ? shape.inner : shape.columns;
+    return operands.BestRate([&](const float* left, const float* right, float* result) {
+      const float one = 1, zero = 0;
+      sgemm_(shape.right_transposed ? "T" : "N", shape.left_transposed ? "T" : "N", &shape.columns, &shape.rows,
+             &shape.inner, &one, right, &right_stride, left, &left_stride, &zero, result, &shape.columns);
+      return true;
+    });
+  }
+
+ private:
+  using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
+                         const int*, const float*, const int*, const float*, float*, const int*);
+  Sgemm sgemm_ = nullptr;
+};
+
+// Forward, and both products of the backward, of layers with these widths, and of a head.
+std::vector<Shape> ShapesOf(int tokens) {
+  std::vector<Shape> shapes;
+  for (const auto [in, out] : {std::pair{768, 2304}, {768, 768}, {768, 3072}, {3072, 768}}) {
+    shapes.push_back({tokens, out, in});
+    if (tokens < 256) continue;  // generation has no backward
+    shapes.push_back({tokens, in, out, false, true});
+    shapes.push_back({in, out, tokens, true, false});
+  }
+  shapes.push_back({tokens, 50304, 768, false, true});
+  return shapes;
+}
+
+int PrintShapes(int threads, const OpenBlas& library) {
+  std::printf("GFLOP/s of products on %d thread%s%s\n", threads, threads == 1 ? "" : "s",
+              library.is_there() ? "; OpenBLAS in parentheses" : "; no libopenblas.so.0 beside them");
+  for (int tokens : {1, 8, 64, 256, 1024}) {
+    for (const Shape& shape : ShapesOf(tokens)) {
+      Operands operands(shape);
+      const double einsum = EinsumRate(shape, threads, operands);
+      if (einsum == 0) return 1;
+      std::printf("  %5d x %4d%s  %4d x %5d%s  %7.1f", shape.rows, shape.inner, shape.left_transposed ? "'" : " ",
+                  shape.inner, shape.columns, shape.right_transposed ? "'" : " ", einsum);
+      if (library.is_there()) {
+        const double other = library.Rate(shape, operands);
+        std::printf("  (%7.1f)  %5.2f", other, einsum / other);
+      }
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  }
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
-  omp_set_num_threads(threads);
-  double einsum = 0, library = 0;
-  for (int64_t n : {1024, 2048}) {
-    std::vector<float> memory(3 * n * n);
-    for (int64_t i = 0; i < 3 * n * n; ++i) memory[i] = static_cast<float>(i % 7) - 3.0f;
-    float* const a = memory.data();
-    einsum = std::max(einsum, EinsumRate(n, threads, a, a + n * n, a + 2 * n * n));
-    library = std::max(library, LibraryRate(n, a, a + n * n, a + 2 * n * n));
+  const OpenBlas library(threads);
+  if (argc > 2 && std::string(argv[2]) == "shapes") return PrintShapes(threads, library);
+  double einsum = 0, other = 0;
+  for (int n : {1024, 2048}) {
+    Operands operands({n, n, n});
+    einsum = std::max(einsum, EinsumRate({n, n, n}, threads, operands));
+    other = std::max(other, library.Rate({n, n, n}, operands));
   }
-  std::printf("best %.1f GFLOP/s of a matrix product on %d thread%s (einsum %.1f, oneDNN %.1f)\n",
-              std::max(einsum, library), threads, threads == 1 ? "" : "s", einsum, library);
-  return einsum > 0 && library > 0 ? 0 : 1;
+  std::printf("best %.1f GFLOP/s of a matrix product on %d thread%s (einsum %.1f, ", std::max(einsum, other), threads,
+              threads == 1 ? "" : "s", einsum);
+  if (library.is_there()) {
+    std::printf("OpenBLAS %.1f)\n", other);
+  } else {
+    std::printf("no libopenblas.so.0)\n");
+  }
+  return einsum > 0 ? 0 : 1;
 }

@@ -32,6 +32,12 @@ def throughput(tools, quick):
                       ("%s, 4 x %d" % (label, sequence), threads, tokens, rate, best, 100 * rate / best), flush=True)
 
 
+def products(tools, quick):
+    print("Float32 products of GPT-2 124M; ': what lies there is the transpose")
+    for threads in (1,) if quick else (1, 2):
+        print(tools.run("gemm", str(threads), "shapes"), end="", flush=True)
+
+
 def ranks(tools, quick):
     print("Step time of more ranks beside one (one thread a rank; two cores run four ranks in turn)")
     base = None
