@@ -17,8 +17,8 @@ namespace {
 // large ones into more; always a power of two, for an even share each of two or four threads. What is cut is packed
 // once a piece: eight pieces cost 6 % of one thread's time at GPT-2's shapes.
 constexpr double kSmallPiece = 1 << 24, kLargePiece = 1 << 28;
-// Of a single row nothing is packed, and the time is that of reading the matrix: two threads have twice the rate from
-// 1 MiB each on.
+// With few rows the time is that of reading the matrix, which two threads do at twice the rate: of one row from 1 MiB
+// each on. 64 rows are as much work as kSmallPiece for as much of the matrix.
 constexpr double kSmallPieceOfRow = 1 << 18;
 constexpr double kPieces = 8, kMostPieces = 64;
 // A library packs this many rows at a time: in 448 x 4096 floats where `inner` is long.
@@ -125,7 +125,7 @@ class FloatProduct : public Product {
 
 Cut CutFor(int64_t rows, int64_t columns, int64_t inner, int64_t batches) {
   const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner);
-  const double small = rows == 1 ? kSmallPieceOfRow : kSmallPiece;
+  const double small = std::min(kSmallPiece, kSmallPieceOfRow * static_cast<double>(std::max<int64_t>(rows, 1)));
   const double many = std::max(std::min(work / small, kPieces), std::min(work / kLargePiece, kMostPieces));
   const double wanted = std::exp2(std::floor(std::log2(std::max(many / static_cast<double>(batches), 1.0))));
   // As square as can be: the sum of a piece's sides is what it packs.
@@ -133,6 +133,7 @@ Cut CutFor(int64_t rows, int64_t columns, int64_t inner, int64_t batches) {
   double least = std::numeric_limits<double>::infinity();
   const int64_t fewest = std::max<int64_t>(CeilDiv(rows, kMostRows), 1);
   for (int64_t row_parts = fewest; row_parts <= std::max<int64_t>(fewest, std::lround(wanted)); row_parts *= 2) {
+    if (row_parts > fewest && rows < row_parts * kUnit) break;  // these are not cut
     const int64_t column_parts = std::max<int64_t>(1, std::lround(wanted / static_cast<double>(row_parts)));
     const Cut cut = {CeilDiv(CeilDiv(rows, row_parts), kUnit) * kUnit,
                      CeilDiv(CeilDiv(columns, column_parts), kUnit) * kUnit};

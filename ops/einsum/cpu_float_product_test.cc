@@ -118,6 +118,16 @@ TEST(FloatProductTest, Pieces) {
   }
 }
 
+// So that threads share the reading of the matrix.
+TEST(FloatProductTest, FewRowsAreCutByColumns) {
+  for (int64_t rows : {1, 8, 31}) {
+    const Cut cut = CutFor(rows, 3072, 768, 1);
+    EXPECT_GE(cut.rows, rows);
+    EXPECT_LE(cut.columns, 3072 / 4);
+    EXPECT_EQ(CutFor(rows, 64, 64, 1).columns, 64);
+  }
+}
+
 TEST(FloatProductTest, AnEmptySumIsZero) {
   for (Sgemm sgemm : Engines()) {
     for (float value : {Multiply({1, 3, 4, 0}, 1, sgemm)[0], Multiply({1, 1, 4, 0}, 1, sgemm)[3],
