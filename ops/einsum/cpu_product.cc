@@ -1,6 +1,7 @@
 #include "ops/einsum/cpu_product.h"
 
 #include "ops/einsum/cpu_float_product.h"
+#include "ops/einsum/cpu_row_product.h"
 #include "ops/einsum/cpu_sgemm.h"
 
 namespace weft::einsum {
@@ -18,6 +19,8 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
   }
   const bool all_float = types[kLeft] == DType::kF32 && types[kRight] == DType::kF32 && types[kResult] == DType::kF32;
   if (!all_float) return CreateOneDnnProduct(contraction, types, threads);
+  absl::StatusOr<std::unique_ptr<Product>> row = CreateRowProduct(contraction, threads);
+  if (row.ok()) return row;
   const Sgemm library = OneDnnSgemm();
   return CreateFloatProduct(contraction, threads, library != nullptr ? library : &PlainSgemm);
 }
