@@ -78,9 +78,9 @@ absl::Status atItsLine(const absl::Status &error, mlir::ModuleOp parsed, const J
   return error;
 }
 
-// A loss that is done at once: parts only add kernels.
-Job withWholeLoss(Job job) {
-  job.mutable_graph()->set_loss_chunks(1);
+// One part is a loss that is done at once: more parts only add kernels.
+Job withLossParts(Job job, int64_t parts) {
+  job.mutable_graph()->set_loss_chunks(parts);
   return job;
 }
 
@@ -92,7 +92,7 @@ Bound::Bound(const Job &asked, const Cluster &cluster)
 absl::Status Bound::set(mlir::ModuleOp parsed, const std::function<Job(const Choice &)> &jobOf) {
   Choice one;
   one.micro = asked_.batch().global();
-  const Job job = withWholeLoss(jobOf(one));
+  const Job job = withLossParts(jobOf(one), 1);
   const Cluster ideal = idealOf(cluster_);
   Cluster free = ideal;
   free.mutable_device()->set_launch_s(0);
@@ -115,17 +115,19 @@ absl::Status Bound::set(mlir::ModuleOp parsed, const std::function<Job(const Cho
   if (asked_.dist().pipeline() == 1)
     return absl::OkStatus();
   one.schedule = ZERO_BUBBLE;
-  const Job inParts = jobOf(one), split = withWholeLoss(inParts);
-  // A loss in parts is all of the backward.
-  if (const absl::StatusOr<Profile> &all = withLaunches.of(inParts); all.ok()) {
-    forward_ = forwardPartOf(*all);
+  const Job split = withLossParts(jobOf(one), 1);
+  // A loss in parts is all of the backward, however many they are.
+  double forward = 1;
+  if (asked_.graph().loss_chunks() != 1) {
+    const absl::StatusOr<Profile> &inParts = withLaunches.of(withLossParts(split, 2));
+    forward = inParts.ok() ? forwardPartOf(*inParts) : 0;
   }
   const absl::StatusOr<Profile> &splitAll = withLaunches.of(split), &splitWork = withoutLaunches.of(split);
   if (!splitAll.ok() || !splitWork.ok())
     return absl::OkStatus(); // and so has no stages
   there_s_ = thereSecondsOf(*splitWork);
   thereLaunches_s_ = thereSecondsOf(*splitAll) - there_s_;
-  forward_ = std::min(forward_, forwardPartOf(*splitAll));
+  forward_ = std::min(forward, forwardPartOf(*splitAll));
   return absl::OkStatus();
 }
 
