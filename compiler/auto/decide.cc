@@ -14,6 +14,7 @@
 #include "compiler/auto/choice.h"
 #include "compiler/auto/conflicts.h"
 #include "compiler/auto/estimate.h"
+#include "compiler/auto/floors.h"
 #include "compiler/auto/layouts.h"
 #include "compiler/auto/profiles.h"
 #include "compiler/auto/smallest.h"
@@ -33,15 +34,19 @@ namespace {
 constexpr double kWorkPerSecond = 200000;
 // How many of the best are compiled as a whole, and how many are tried at most until as many fit.
 constexpr size_t kCompiled = 5, kTried = 12;
-// A plan that takes so much more or less than was estimated says that others may: then as many are compiled as are
-// tried at most. Example: of ranks that share cores 1.5 at a time, estimates are 12 % to 17 % too low, each by its own
-// part.
+// A plan that takes so much more or less than was estimated says that others may. Then more are compiled, as many as
+// are tried at most, as long as the next one would be the fastest if it were as much faster than its estimate as any was.
+// Example: of ranks that share cores 1.5 at a time, estimates are 12 % to 17 % too low, each by its own part.
 constexpr double kRough = 0.1;
 // How many are compiled although an estimate says that they do not fit, if nothing does.
 constexpr size_t kHopeless = 2;
 // What takes so many times as long as the best is not looked at any closer: where data alone takes 1 s and tensor 8
 // takes 1.5 s even before it recomputes anything, neither recomputation nor other pins are tried with it.
 constexpr double kFar = 1.5;
+// What takes so many times as long as the best, whatever else it does, is not looked at any closer: estimates of two
+// layouts are off by less than that from each other. Example: 1 s without recomputation does not fit, and the best takes
+// 0.9 s.
+constexpr double kSlower = 1.1;
 // Of the best, how many units of schedules are timed at most to find where their stages are cut, some 0.1 s; and how
 // many cuts at least.
 constexpr int64_t kMeasuredUnits = 3'000'000, kLeastMeasured = 20;
@@ -214,7 +219,7 @@ private:
     WEFT_RETURN_IF_ERROR(
         cutFor(choice, memory, free ? Recompute::NONE : asked_.recompute().policy(), measured, now, tight));
     for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
-      if (!free || now.bytes <= memory || isFar(now.step_s) || (tight && isNear(*tight, now)))
+      if (!free || now.bytes <= memory || isSlower(now.step_s, kSlower) || (tight && isNear(*tight, now)))
         break;
       WEFT_ASSIGN_OR_RETURN(Estimate next, estimateWith(choice, policy, kNoLimit, measured));
       WEFT_RETURN_IF_ERROR(cutFor(choice, memory, policy, measured, next, tight));
@@ -236,7 +241,7 @@ private:
   // With stages cut such that it fits, if that is not so by itself and can be: the best in `tight`.
   absl::Status cutFor(const Choice &choice, double memory, Recompute::Policy policy, int measured, const Estimate &free,
                       std::optional<Point> &tight) {
-    if (choice.pipeline == 1 || free.bytes <= memory || isFar(free.step_s))
+    if (choice.pipeline == 1 || free.bytes <= memory || isSlower(free.step_s, kSlower))
       return absl::OkStatus();
     WEFT_ASSIGN_OR_RETURN(const Estimate cut, estimateWith(choice, policy, memory, measured));
     const Point point{choice, cut, cut.bytes <= memory};
@@ -251,9 +256,11 @@ private:
     return tight.estimate.step_s <= kNear * free.step_s;
   }
 
-  bool isFar(double step_s) const {
-    return !points_.empty() && points_.begin()->fits && step_s >= kFar * points_.begin()->estimate.step_s;
+  // Than the best that fits, so many times.
+  bool isSlower(double step_s, double times) const {
+    return !points_.empty() && points_.begin()->fits && step_s >= times * points_.begin()->estimate.step_s;
   }
+  bool isFar(double step_s) const { return isSlower(step_s, kFar); }
 
   // What a choice takes if it recomputes nothing, whether that fits or not; nothing if that is not far, or if the bound
   // says already that no schedule of it is worth a look.
@@ -276,8 +283,11 @@ private:
     if (auto it = seen_.find(choice); it != seen_.end())
       return it->second;
     std::optional<Point> best = tooLargeAtSight(choice);
-    if (!best)
+    if (!best) {
+      if (const double floor = floors_.secondsOf(choice, space_.microBatches(choice)); isSlower(floor, kSlower))
+        return seen_[choice] = Point{choice, {floor, 0, {}}, true};
       best = farPointOf(choice);
+    }
     if (best) {
       // On the way to something better.
       estimated_[choice] = true;
@@ -286,9 +296,28 @@ private:
     best = lookAtSchedules(choice);
     if (wantsLayouts(choice, best))
       lookAtLayouts(choice, /*all=*/false, best);
+    keepFloor(choice);
     seen_[choice] = best;
     tell();
     return best;
+  }
+
+  // Where something was profiled, with the best of the pins that were tried.
+  void keepFloor(const Choice &choice) {
+    if (space_.microBatches(choice) < 2 || &profilesOf(choice) != &profiles_)
+      return;
+    Choice with = choice;
+    const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
+    for (with.layout = 0; with.layout <= kLayouts; ++with.layout) {
+      const bool has = with.layout == 0 || pins_.count(unscheduled(with)) > 0;
+      const absl::StatusOr<Profile> *profile = has ? profiles_.known(stageJob(with, policy)) : nullptr;
+      if (profile == nullptr || !profile->ok())
+        continue;
+      double seconds = 0;
+      for (const Piece &piece : (*profile)->pieces)
+        seconds += piece.forward_s + piece.backward_s;
+      floors_.keep(choice, seconds);
+    }
   }
 
   // On the way to something that fits; not compiled.
@@ -328,7 +357,7 @@ private:
   bool wantsLayouts(const Choice &choice, const std::optional<Point> &pinned) {
     if (!space_.movesParameters() || choice.tensor == 1 || isBounded(choice))
       return false;
-    return !pinned || !pinned->fits || !isFar(pinned->estimate.step_s);
+    return !pinned || !isFar(pinned->estimate.step_s);
   }
 
   // Schedules aside, but for how many micro-batches are under way.
@@ -504,9 +533,11 @@ private:
     std::optional<Whole> least; // of what does not fit
     size_t tried = 0;
     bool rough = false;
+    double fastest = std::numeric_limits<double>::infinity(), leastPart = 1; // of what was estimated, that one took
     std::set<Choice> schedules; // of those that differ in the chunks of a stage alone, the best is enough
     for (const Point &point : points_) {
-      const bool enough = (fitting.size() >= kCompiled && !rough) || tried >= kTried;
+      const bool maybe = rough && point.estimate.step_s * leastPart < fastest;
+      const bool enough = (fitting.size() >= kCompiled && !maybe) || tried >= kTried;
       const bool over = stopped() || whole_.exhausted() || !point.fits;
       if (enough || (over && (!fitting.empty() || tried >= kHopeless)))
         break;
@@ -525,6 +556,8 @@ private:
         fitting.push_back(*std::move(whole));
         const plan::Alternative &found = fitting.back().alternative;
         rough |= std::abs(found.step_s() - found.estimated_s()) > kRough * found.estimated_s();
+        fastest = std::min(fastest, found.step_s());
+        leastPart = std::min(leastPart, found.step_s() / found.estimated_s());
         if (fitting.size() == 1)
           whole_.limit(work_ / 2);
         continue;
@@ -726,6 +759,7 @@ private:
   std::map<int64_t, std::unique_ptr<PartedProfiles>> parted_; // by the ranks of a node
   Layouts layouts_;
   Schedules schedules_;
+  Floors floors_;
   Candidates whole_;
   const double memory_;
   std::map<Choice, std::optional<Point>> seen_; // by choice without its schedule and its layout

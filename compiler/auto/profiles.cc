@@ -45,6 +45,11 @@ const absl::StatusOr<Profile> &Profiles::of(const Job &job) {
   return it->second;
 }
 
+const absl::StatusOr<Profile> *Profiles::known(const Job &job) const {
+  const auto it = known_.find(MessageText(job));
+  return it == known_.end() ? nullptr : &it->second;
+}
+
 absl::StatusOr<Profile> Profiles::make(const Job &job) {
   WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, candidates_.planFor(job, /*offsets=*/false));
   WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(plan, plan::MachineOf(cluster_)));

@@ -23,6 +23,9 @@ public:
   /// that of Candidates.
   const absl::StatusOr<Profile> &of(const Job &job);
 
+  /// The same if it is known, else nullptr.
+  const absl::StatusOr<Profile> *known(const Job &job) const;
+
   /// The model with few layers.
   mlir::ModuleOp shallow() { return *shallow_; }
 
