@@ -35,17 +35,17 @@ constexpr double kWorkPerSecond = 200000;
 // How many of the best are compiled as a whole, and how many are tried at most until as many fit.
 constexpr size_t kCompiled = 5, kTried = 12;
 // A plan that takes so much more or less than was estimated says that others may. Then more are compiled, as many as
-// are tried at most, as long as the next one would be the fastest if it were as much faster than its estimate as any was.
-// Example: of ranks that share cores 1.5 at a time, estimates are 12 % to 17 % too low, each by its own part.
+// are tried at most, as long as the next one would be the fastest if it were as much faster than its estimate as any
+// was. Example: of ranks that share cores 1.5 at a time, estimates are 12 % to 17 % too low, each by its own part.
 constexpr double kRough = 0.1;
 // How many are compiled although an estimate says that they do not fit, if nothing does.
 constexpr size_t kHopeless = 2;
 // What takes so many times as long as the best is not looked at any closer: where data alone takes 1 s and tensor 8
-// takes 1.5 s even before it recomputes anything, neither recomputation nor other pins are tried with it.
+// takes 1.5 s even before it recomputes anything, neither schedules nor other pins are tried with it.
 constexpr double kFar = 1.5;
-// What takes so many times as long as the best, whatever else it does, is not looked at any closer: estimates of two
-// layouts are off by less than that from each other. Example: 1 s without recomputation does not fit, and the best takes
-// 0.9 s.
+// What takes so many times as long as the best by itself, or by what is known of like layouts, is not recomputed, or
+// not compiled: estimates of two layouts are off by less than that from each other. Example: 1 s without recomputation
+// does not fit, and the best takes 0.9 s.
 constexpr double kSlower = 1.1;
 // Of the best, how many units of schedules are timed at most to find where their stages are cut, some 0.1 s; and how
 // many cuts at least.
@@ -58,12 +58,6 @@ constexpr int64_t kLayouts = 3;
 constexpr int64_t kLeastLayout = kLayouts + 1;
 // The part of the work that may go into stages which begin or end within a node, for each way in which they do.
 constexpr int64_t kParted = 8;
-
-// The least memory of a rank that holds something, and with which keys.
-struct Needed {
-  int64_t bytes = 0;
-  std::string keys;
-};
 
 bool saysStages(mlir::ModuleOp module) {
   return module.walk([](model::StageOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();

@@ -17,8 +17,8 @@ namespace weft::compiler {
 ///   data 8 x tensor 8, micro-batches of 32 sequences: 0.2 s for all layers ─▶ data 2 x tensor 8 x pipeline 4, 128
 ///   micro-batches of 4 sequences, at least 128 x 0.1 s / 4
 ///
-/// It is no bound, as kernels of other shapes may be faster for a sequence after all. Under ZeRO 3 layers wait for their
-/// parameters too, so what is known of it counts for it alone. Plain values; for one thread.
+/// It is no bound, as kernels of other shapes may be faster for a sequence after all. Under ZeRO 3 layers wait for
+/// their parameters too, so what is known of it counts for it alone. Plain values; for one thread.
 class Floors {
 public:
   /// `seconds`: of all layers, forward and backward, for a micro-batch that others follow, with the best of the pins

@@ -34,6 +34,12 @@ struct Whole {
   bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits
 };
 
+/// The least memory of a rank that holds something, and with which keys.
+struct Needed {
+  int64_t bytes = 0;
+  std::string keys;
+};
+
 /// Lays out the memory of a plan, and simulates it, for a cluster whose devices have so much memory or say nothing of
 /// it.
 absl::Status place(const Cluster &cluster, bool dense, Whole &whole);

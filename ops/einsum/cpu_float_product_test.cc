@@ -222,8 +222,7 @@ TEST(FloatProductTest, LongSumsStayAccurate) {
   if (OneDnnSgemm() == nullptr) GTEST_SKIP() << "no libdnnl.so.2";
   const std::vector<float> left(8 * 50304, 0.1f), right(50304 * 64, 0.3f);
   std::vector<float> got(8 * 64);
-  ASSERT_TRUE(
-      OneDnnSgemm()(8, 64, 50304, {left.data(), 50304, false}, {right.data(), 64, false}, got.data(), 64).ok());
+  ASSERT_TRUE(OneDnnSgemm()(8, 64, 50304, {left.data(), 50304, false}, {right.data(), 64, false}, got.data(), 64).ok());
   EXPECT_NEAR(got[0] / (50304 * (static_cast<double>(0.1f) * 0.3f)), 1, 600 * 6e-8);
 }
 

@@ -154,13 +154,14 @@ class MatmulKernel : public GroupedKernel<T, R> {
     this->pieces_.Begin();
     for (int64_t g = 0; g < p.count; ++g) this->pieces_.Add(g, groups.size(g), p.m, p.k);
     const auto stride = static_cast<int>(p.transposed ? p.k : p.m);
-    return this->pieces_.Run(this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
-      const int64_t place = groups.first(g) + row;
-      const float* matrix = matrices + g * p.matrix() + column * (p.transposed ? p.k : 1);
-      return this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(p.k),
-                   {x + place * p.k, static_cast<int>(p.k), false}, {matrix, stride, p.transposed},
-                   y + place * p.m + column, static_cast<int>(p.m));
-    });
+    return this->pieces_.Run(
+        this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+          const int64_t place = groups.first(g) + row;
+          const float* matrix = matrices + g * p.matrix() + column * (p.transposed ? p.k : 1);
+          return this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(p.k),
+                              {x + place * p.k, static_cast<int>(p.k), false}, {matrix, stride, p.transposed},
+                              y + place * p.m + column, static_cast<int>(p.m));
+        });
   }
 };
 
@@ -198,17 +199,18 @@ class OuterKernel : public GroupedKernel<T, R> {
     const Groups& groups = this->groups_;
     this->pieces_.Begin();
     for (int64_t g = 0; g < p.count; ++g) this->pieces_.Add(g, p.k, p.m, groups.size(g));
-    return this->pieces_.Run(this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
-      float* at = y + g * p.matrix() + row * p.m + column;
-      if (groups.size(g) == 0) {
-        for (int64_t r = 0; r < rows; ++r) std::fill_n(at + r * p.m, columns, 0.0f);
-        return absl::OkStatus();
-      }
-      const int64_t place = groups.first(g);
-      return this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(groups.size(g)),
-                   {left + place * p.k + row, static_cast<int>(p.k), true},
-                   {right + place * p.m + column, static_cast<int>(p.m), false}, at, static_cast<int>(p.m));
-    });
+    return this->pieces_.Run(
+        this->threads_, [&](int64_t g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+          float* at = y + g * p.matrix() + row * p.m + column;
+          if (groups.size(g) == 0) {
+            for (int64_t r = 0; r < rows; ++r) std::fill_n(at + r * p.m, columns, 0.0f);
+            return absl::OkStatus();
+          }
+          const int64_t place = groups.first(g);
+          return this->sgemm_(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(groups.size(g)),
+                              {left + place * p.k + row, static_cast<int>(p.k), true},
+                              {right + place * p.m + column, static_cast<int>(p.m), false}, at, static_cast<int>(p.m));
+        });
   }
 };
 

@@ -23,8 +23,9 @@ class Product {
 };
 
 // A product for operands of `types`, in the order left, right, result: f32 and bf16 by oneDNN, f32 by plain
-// loops where it is not there (cpu_sgemm.h) and of single rows (cpu_row_product.h), f16 by none. kUnimplemented where the types or the contraction's
-// axes (more than one of rows, columns or inner; columns that do not lie next to each other) have none on this CPU.
+// loops where it is not there (cpu_sgemm.h) and of single rows (cpu_row_product.h), f16 by none. kUnimplemented where
+// the types or the contraction's axes (more than one of rows, columns or inner; columns that do not lie next to each
+// other) have none on this CPU.
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
                                                        int threads);
 absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& contraction, const DType (&types)[3],

@@ -74,9 +74,8 @@ class RowProduct : public Product {
     ParallelFor(threads_, batches_ * units, grain, [&](int64_t begin, int64_t end) {
       while (begin < end) {
         const int64_t batch = begin / units, last = std::min(end, (batch + 1) * units);
-        RunColumns(batch, (begin - batch * units) * kUnit,
-                   std::min((last - batch * units) * kUnit, columns_.extent), static_cast<const float*>(left),
-                   static_cast<const float*>(right), static_cast<float*>(result));
+        RunColumns(batch, (begin - batch * units) * kUnit, std::min((last - batch * units) * kUnit, columns_.extent),
+                   static_cast<const float*>(left), static_cast<const float*>(right), static_cast<float*>(result));
         begin = last;
       }
     });

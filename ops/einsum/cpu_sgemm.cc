@@ -65,7 +65,8 @@ Sgemm OneDnnSgemm() {
 absl::StatusOr<std::string> OneDnnVersion() {
   const dnnl_version_t* const version = dnnl_version();
   if (version == nullptr) return absl::NotFoundError(OneDnnError());
-  if (OneDnnSgemm() == nullptr) return absl::NotFoundError("oneDNN: expected 2 as an element of a first product, got another number");
+  if (OneDnnSgemm() == nullptr)
+    return absl::NotFoundError("oneDNN: expected 2 as an element of a first product, got another number");
   return absl::StrCat("oneDNN ", version->major, ".", version->minor, ".", version->patch, " for ",
                       Instructions(dnnl_get_effective_cpu_isa()));
 }

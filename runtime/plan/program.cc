@@ -28,7 +28,8 @@ Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
   Work work;
   work.reads.assign(kernel.inputs().begin(), kernel.inputs().end());
   work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
-  // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum, einsum(left, right, sum) epilogue(add) -> sum
+  // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum, einsum(left, right, sum) epilogue(add) ->
+  // sum
   const bool adds = kernel.name() == "einsum" && HasEpilogueAdd(kernel);
   const size_t reads = kernel.name() == "accumulate" ? 2 : adds || kernel.name() == "accumulate_einsum" ? 3 : 0;
   if (reads == 0 || work.reads.size() != reads || work.writes.size() != 1) return work;
@@ -82,8 +83,8 @@ void AddBuffers(Program& program) {
 bool OnlyAdds(const Program& program, int32_t actor, int32_t root) {
   bool adds = false;
   for (const Work& work : program.work[actor]) {
-    const bool writes = std::any_of(work.writes.begin(), work.writes.end(),
-                                    [&](int32_t b) { return program.root[b] == root; });
+    const bool writes =
+        std::any_of(work.writes.begin(), work.writes.end(), [&](int32_t b) { return program.root[b] == root; });
     if (writes && work.added_to < 0) return false;
     adds |= writes;
   }

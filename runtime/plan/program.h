@@ -68,8 +68,8 @@ struct Program {
   // An actor each: its work in order.
   std::vector<std::vector<Work>> work;
   // A buffer each. Of an accumulator of a MICRO actor: the last of the actors that add to it in a micro-batch, each by
-  // products that add in place to what the one before has made; the one that accumulates if there are no others. What it
-  // leaves is what the accumulator finds in the next micro-batch. -1 of all other buffers.
+  // products that add in place to what the one before has made; the one that accumulates if there are no others. What
+  // it leaves is what the accumulator finds in the next micro-batch. -1 of all other buffers.
   std::vector<int32_t> last_to_add;
 
   const Buffer& buffer(int32_t b) const { return stage->buffers(b); }

@@ -47,7 +47,8 @@ class Operands {
         at += shape_.left() + shape_.right() + shape_.result();
       }
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      best = std::max(best, 2.0 * static_cast<double>(count_ * shape_.result()) * shape_.inner / seconds.count() * 1e-9);
+      best =
+          std::max(best, 2.0 * static_cast<double>(count_ * shape_.result()) * shape_.inner / seconds.count() * 1e-9);
     }
     return best;
   }

@@ -353,7 +353,8 @@ private:
   // As many as it takes for parts of this size, as long as all parts take hardly longer than the whole. Logits that are
   // not so much larger than what they are made of are less than what a layer keeps: they stay whole. So do those half
   // as large as which is what their parts would need.
-  // More parts than that would be more kernels than a model with 100 layers has: 16 GiB of logits have parts of 256 MiB.
+  // More parts than that would be more kernels than a model with 100 layers has: 16 GiB of logits have parts of 256
+  // MiB.
   static constexpr int64_t kPartBytes = int64_t{64} << 20, kMostParts = 64;
   static constexpr double kLonger = 1.02;
   static constexpr double kLarger = 8;
