@@ -2,7 +2,9 @@
 #ifndef WEFT_COMPILER_AUTO_WHOLE_H_
 #define WEFT_COMPILER_AUTO_WHOLE_H_
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <tuple>
 
 #include "absl/status/status.h"
