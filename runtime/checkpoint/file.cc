@@ -81,6 +81,13 @@ absl::StatusOr<int64_t> File::Size() const {
   return info.st_size;
 }
 
+absl::StatusOr<int64_t> File::TakenBytes() const {
+  struct stat info;
+  if (fstat(descriptor_, &info) != 0) return Error("stat");
+  constexpr int64_t kBlock = 512;  // of st_blocks, whatever the file system's
+  return info.st_blocks * kBlock;
+}
+
 absl::Status File::Allocate(int64_t bytes) {
   if (bytes == 0) return absl::OkStatus();
   if (Retry([&] { return fallocate(descriptor_, 0, 0, bytes); }) == 0) return absl::OkStatus();

@@ -32,6 +32,8 @@ class File {
   // Gives the file its size, and its blocks where the file system can: a disk
   // that is too small shows here and not in the middle.
   absl::Status Allocate(int64_t bytes);
+  // Of the blocks that the file has on its disk.
+  absl::StatusOr<int64_t> TakenBytes() const;
   absl::Status ReadAt(int64_t offset, void* data, int64_t bytes) const;
   absl::Status WriteAt(int64_t offset, const void* data, int64_t bytes) const;
   // Waits until everything is on the disk, and closes.

@@ -51,6 +51,7 @@ std::vector<code::RandomTile> RankPlace::RandomsOf(const plan::Kernel& kernel) c
 }
 
 char* RankPlace::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {
+  if (!program->on_device[buffer]) return nullptr;
   return base + program->RangeOf(buffer, program->SlotOf(actor, buffer, micro_batch)).begin;
 }
 

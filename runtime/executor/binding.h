@@ -31,7 +31,7 @@ struct RankPlace {
   TensorSpec SpecOf(const plan::Buffer& global) const;
   // What a generated kernel draws.
   std::vector<code::RandomTile> RandomsOf(const plan::Kernel& kernel) const;
-  // Where the buffer is that an act uses.
+  // Where the buffer is that an act uses; null: in a tier.
   char* AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const;
   // After how many micro-batches an actor's addresses of these buffers repeat;
   // 1 for actors that fire once a step.

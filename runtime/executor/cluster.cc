@@ -126,6 +126,7 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .code = *code,
                             .arena = host == nullptr ? nullptr : host->arena(),
                             .least_arena_bytes = ArenaBytesOf(options.guest, StageOf(plan, rank)),
+                            .tier_folder = options.tier_folder,
                             .first_channel = host == nullptr ? 0 : host->next_channel(),
                             .first_transfer = host == nullptr ? 0 : host->next_transfer(),
                             .seed = options.seed,

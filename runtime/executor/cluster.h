@@ -46,6 +46,8 @@ struct ClusterOptions {
   // Called once, with the first error of a step, by the thread that meets it. An
   // act that hangs keeps Step() from returning: this is where to act on it.
   std::function<void(const absl::Status&)> on_fault;
+  // Where the files of tiers on disks go; empty: the plan has none.
+  std::string tier_folder;
 };
 
 // The ranks of a plan, ascending.

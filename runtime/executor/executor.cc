@@ -123,7 +123,18 @@ struct Executor::Builder {
     return workspaces[stream];
   }
 
+  std::unique_ptr<Kernel> MoveOf(const plan::Kernel& kernel) {
+    const bool fetches = kernel.name() == plan::kFetch;
+    const int32_t b = fetches ? kernel.inputs(0) : kernel.outputs(0);
+    const plan::Buffer& buffer = place.program->buffer(b);
+    TierStore& store = *executor.tiers_[buffer.tier() - 1];
+    const PlaceInStore in_store{buffer.offset(), place.program->exact_bytes[b], buffer.slots(),
+                                place.program->slot_bytes[b]};
+    return fetches ? CreateFetchKernel(store, in_store) : CreateStoreKernel(store, in_store);
+  }
+
   absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, int stream) {
+    if (plan::MovesTier(kernel)) return MoveOf(kernel);
     if (kernel.name() == "input") return InputOf(kernel, *executor.streams_[stream]);
     if (kernel.name() == "output") return OutputOf(kernel, *executor.streams_[stream]);
     KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
@@ -221,6 +232,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
     if (!arena.ok()) return Prefixed(where, arena.status());
     executor->arena_ = *std::move(arena);
   }
+  if (absl::Status status = executor->CreateTiers(); !status.ok()) return Prefixed(where, status);
   for (const plan::Stream& stream : program.stage->streams()) {
     // What other ranks wait for goes before this rank's own work.
     const bool urgent = stream.kind() == plan::Stream::COMMUNICATION;
@@ -236,6 +248,26 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   if (absl::Status status = executor->PrepareMetrics(); !status.ok()) return Prefixed(where, status);
   executor->CollectState();
   return executor;
+}
+
+absl::Status Executor::CreateTiers() {
+  for (int t = 0; t < program_.stage->tier_bytes_size(); ++t) {
+    tiers_.emplace_back();
+    const int64_t bytes = program_.stage->tier_bytes(t);
+    if (bytes == 0) continue;
+    if (!services_.device->host_addressable()) {
+      return absl::UnimplementedError("a tier below the device: expected ranks on the host, got a GPU");
+    }
+    auto store = TierStore::Create(program_.plan->header().cluster().tier(t), rank_, bytes, services_.tier_folder);
+    if (!store.ok()) return store.status();
+    tiers_.back() = *std::move(store);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> Executor::TakenBytesOf(int tier) const {
+  const bool used = tier < static_cast<int>(tiers_.size()) && tiers_[tier] != nullptr;
+  return used ? tiers_[tier]->TakenBytes() : int64_t{0};
 }
 
 // On the stream of the actor that writes it, a copy needs to wait for nothing.
@@ -280,7 +312,8 @@ void Executor::CollectState() {
     StateTile tile{.spec = place.SpecOf(b),
                    .optimizer = optimizer,
                    .primary = plan::IsPrimary(buffer, coordinates_),
-                   .address = arena_->base() + buffer.offset()};
+                   .tier = buffer.tier() - 1,
+                   .offset = buffer.offset()};
     const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);
     if (!plan::IsStacked(buffer)) {
       add(tile, stored[0]);
@@ -294,7 +327,7 @@ void Executor::CollectState() {
     }
     for (int64_t i = first; i < first + count; ++i) {
       add(tile, stored[i]);
-      tile.address += tile.spec.bytes();
+      tile.offset += static_cast<int64_t>(tile.spec.bytes());
     }
   }
 }
@@ -362,15 +395,25 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   if (upload != nullptr) {
     if (absl::Status status = upload->Prepare(); !status.ok()) return Prefixed(absl::StrCat("rank ", rank_), status);
   }
+  struct alignas(plan::kAlignment) Line {
+    char bytes[plan::kAlignment];
+  };
+  std::vector<Line> in_tier;  // what is on its way there
   return OnStream([&](device::Stream& stream) {
     absl::Status status = upload == nullptr ? absl::OkStatus() : upload->Run(0, stream);
     const RunContext context{.seed = services_.seed, .stream = stream.handle()};
     for (const Step& step : steps) {
       if (!status.ok()) return status;
-      void* const output = arena_->base() + program_.buffer(step.buffer).offset();
+      const plan::Buffer& buffer = program_.buffer(step.buffer);
+      const int64_t bytes = program_.exact_bytes[step.buffer];
+      if (buffer.tier() > 0) in_tier.resize(bytes / sizeof(Line) + 1);
+      void* const output = buffer.tier() > 0 ? in_tier.data()->bytes : arena_->base() + buffer.offset();
       const void* const input = output;
-      status = Prefixed(InitialValueOf(step.buffer), step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u},
-                                                                      absl::MakeConstSpan(&output, 1)));
+      status = step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u}, absl::MakeConstSpan(&output, 1));
+      if (status.ok() && buffer.tier() > 0) {
+        status = tiers_[buffer.tier() - 1]->Write(buffer.offset(), output, bytes);
+      }
+      status = Prefixed(InitialValueOf(step.buffer), status);
     }
     return status;
   });
@@ -455,20 +498,32 @@ absl::Status Executor::LoadTile(const StateTile& tile, const std::function<absl:
     if (tile.spec.reaches_beyond()) std::memset(bytes, 0, tile.spec.bytes());
     return fill(bytes);
   };
-  if (services_.device->host_addressable()) return load(tile.address);
+  if (tile.tier >= 0) {
+    std::vector<char> bytes(tile.spec.bytes());
+    const absl::Status status = load(bytes.data());
+    return status.ok() ? tiers_[tile.tier]->Write(tile.offset, bytes.data(), static_cast<int64_t>(bytes.size()))
+                       : status;
+  }
+  char* const address = arena_->base() + tile.offset;
+  if (services_.device->host_addressable()) return load(address);
   auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
   if (!memory.ok()) return memory.status();
   if (absl::Status status = load((*memory)->base()); !status.ok()) return status;
-  return OnStream(
-      [&](device::Stream& stream) { return stream.Copy(tile.address, (*memory)->base(), tile.spec.bytes()); });
+  return OnStream([&](device::Stream& stream) { return stream.Copy(address, (*memory)->base(), tile.spec.bytes()); });
 }
 
 absl::Status Executor::SaveTile(const StateTile& tile, const std::function<absl::Status(const void*)>& take) {
-  if (services_.device->host_addressable()) return take(tile.address);
+  if (tile.tier >= 0) {
+    std::vector<char> bytes(tile.spec.bytes());
+    const absl::Status status = tiers_[tile.tier]->Read(tile.offset, bytes.data(), static_cast<int64_t>(bytes.size()));
+    return status.ok() ? take(bytes.data()) : status;
+  }
+  const char* const address = arena_->base() + tile.offset;
+  if (services_.device->host_addressable()) return take(address);
   auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
   if (!memory.ok()) return memory.status();
   const absl::Status copied =
-      OnStream([&](device::Stream& stream) { return stream.Copy((*memory)->base(), tile.address, tile.spec.bytes()); });
+      OnStream([&](device::Stream& stream) { return stream.Copy((*memory)->base(), address, tile.spec.bytes()); });
   return copied.ok() ? take((*memory)->base()) : copied;
 }
 

@@ -39,6 +39,7 @@
 #include "runtime/executor/ports.h"
 #include "runtime/executor/probe.h"
 #include "runtime/executor/step_upload.h"
+#include "runtime/executor/tier_store.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/plan/program.h"
 #include "runtime/trace/timeline.h"
@@ -56,6 +57,7 @@ struct Services {
   std::shared_ptr<const code::Code> code;              // of the plan's generated kernels, if it has some
   std::shared_ptr<device::Arena> arena;                // of another executor of this rank; null: one of its own
   int64_t least_arena_bytes = 0;                       // of one of its own
+  std::string tier_folder;                             // of the files of tiers on disks
   int first_channel = 0, first_transfer = 0;           // the numbers before are another executor's of this communicator
   uint64_t seed = 0;                                   // of the run
   int threads = 1;                                     // that a kernel may use
@@ -72,7 +74,8 @@ struct StateTile {
   std::vector<int64_t> stored_shape;  // in checkpoint files
   bool optimizer = false;
   bool primary = true;  // of the ranks that hold this tile, the one that saves it
-  char* address = nullptr;
+  int tier = -1;        // of the cluster, in which it lies; -1: the device
+  int64_t offset = 0;   // in the arena, or in the rank's part of the tier
 };
 
 // Called by one thread at a time. After an error of a step it does not step
@@ -113,6 +116,8 @@ class Executor {
   // The first numbers that are free behind its own.
   int next_channel() const;
   int next_transfer() const { return services_.first_transfer + program_.plan->transfers_size(); }
+  // That this rank has taken of a tier of the cluster.
+  absl::StatusOr<int64_t> TakenBytesOf(int tier) const;
   // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
   int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }
@@ -136,6 +141,7 @@ class Executor {
  private:
   struct Builder;
   Executor(plan::Program program, int rank, const Services& services);
+  absl::Status CreateTiers();
   void CollectState();
   absl::Status PrepareMetrics();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
@@ -153,6 +159,7 @@ class Executor {
   int64_t index_ = 0;  // within the placement
   std::vector<int64_t> coordinates_;
   std::shared_ptr<device::Arena> arena_;
+  std::vector<std::unique_ptr<TierStore>> tiers_;  // of the cluster; null: not used
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
   std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU

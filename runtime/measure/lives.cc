@@ -54,7 +54,7 @@ void Lives::Follow(const StageAct& act, int64_t part, const End& end) {
 int64_t Lives::LowerBound(const std::vector<StageAct>& acts) {
   int64_t live = 0, parts = 0;
   for (size_t b = 0; b < program_.root.size(); ++b) {
-    if (program_.root[b] == static_cast<int32_t>(b) && program_.persistent[b]) live += program_.slot_bytes[b];
+    if (program_.StaysOnDevice(static_cast<int32_t>(b))) live += program_.slot_bytes[b];
   }
   for (const StageAct& act : acts) parts += PartsOf(act);
   // What begins with each part, less what ended with the one before.
@@ -77,7 +77,7 @@ Lives::Profile Lives::ProfileOf(int32_t a, const std::vector<bool>& scratch) {
   for (size_t w = 0; w < works.size(); ++w) {
     const auto use = [&](int32_t b, bool write, bool at_first) {
       const int32_t root = program_.root[b];
-      if (program_.persistent[b]) return;
+      if (program_.persistent[b] || !program_.on_device[b]) return;
       std::vector<Use>& uses = scratch[root] ? profile.scratch : profile.uses;
       const bool whole = write && program_.slot_bytes[b] == program_.slot_bytes[root];
       const size_t at = in_profile_[root];

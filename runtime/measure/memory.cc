@@ -49,7 +49,7 @@ class Report {
     StageMemory memory;
     memory.arena_bytes = program_.stage->arena_bytes();
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      if (program_.root[b] != b) continue;
+      if (program_.root[b] != b || !program_.on_device[b]) continue;
       ++memory.buffers[CategoryOf(b)];
       if (categories_[b] == Category::kGradients) memory.gradient_bytes += program_.slot_bytes[b];
       if (program_.buffer(b).kind() == Buffer::PARAMETER) {
@@ -101,7 +101,7 @@ class Report {
   BytesByCategory StateBytes() const {
     BytesByCategory bytes = {};
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      if (program_.root[b] == b && program_.persistent[b]) bytes[CategoryOf(b)] += BytesOf(b);
+      if (program_.StaysOnDevice(b)) bytes[CategoryOf(b)] += BytesOf(b);
     }
     return bytes;
   }
@@ -192,7 +192,7 @@ class Report {
   void CollectLive(StageMemory& memory) const {
     absl::flat_hash_map<int32_t, int> counts;
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      if (program_.root[b] == b && program_.persistent[b]) counts[b] = 1;
+      if (program_.StaysOnDevice(b)) counts[b] = 1;
     }
     for (const Lives::Life& life : lives_.lives()) {
       if (life.first <= peak_ && peak_ <= life.last) ++counts[life.root];

@@ -29,8 +29,9 @@ namespace weft::plan {
 //   that the step section still rounds or adds it;
 // - optimizer: state, and parameters that are masters, which only updates and
 //   the making of copies read;
-// - communication: what is sent, gathered and reduced on the way to these, and
-//   layers' parameters that are gathered for a while;
+// - communication: what is sent, gathered and reduced on the way to these,
+//   layers' parameters that are gathered for a while, and state that a tier below
+//   the device has given for its update;
 // - cache: what a function keeps from one run to the next.
 enum class Category { kParameters, kGradients, kOptimizer, kActivations, kWorkspace, kCommunication, kCache };
 inline constexpr int kCategories = 7;

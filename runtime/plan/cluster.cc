@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -187,6 +188,26 @@ absl::Status CheckCounts(const Cluster& cluster) {
   return Expected("device.memory_bytes", "0 or more", absl::StrCat(cluster.device().memory_bytes()));
 }
 
+absl::Status CheckTiers(const Cluster& cluster) {
+  std::set<std::string> names;
+  for (int t = 0; t < cluster.tier_size(); ++t) {
+    const Tier& tier = cluster.tier(t);
+    const std::string key = absl::StrCat("tier[", t, "]");
+    if (tier.name().empty()) return Expected(key + ".name", "a name", "none");
+    if (!names.insert(tier.name()).second)
+      return Expected(key + ".name", "one of its own", "\"" + tier.name() + "\" again");
+    if (tier.memory_bytes() < 0) return Expected(key + ".memory_bytes", "0 or more", absl::StrCat(tier.memory_bytes()));
+    for (const auto& [rate, value] :
+         {std::pair("read_bytes_s", tier.read_bytes_s()), std::pair("write_bytes_s", tier.write_bytes_s())}) {
+      if (value > 0 && std::isfinite(value)) continue;
+      return Expected(absl::StrCat(key, ".", rate), "a finite rate above 0", absl::StrCat(value));
+    }
+    if (tier.latency_s() >= 0 && std::isfinite(tier.latency_s())) continue;
+    return Expected(key + ".latency_s", "a finite number of 0 or more", absl::StrCat(tier.latency_s()));
+  }
+  return absl::OkStatus();
+}
+
 void Fill(double fallback, double* value) {
   if (*value == 0) *value = fallback;
 }
@@ -219,6 +240,7 @@ absl::Status CheckCluster(const Cluster& cluster) {
       return Expected(rate.key, absl::StrCat("a rate above 0, which ", name, " has no default for"), "0");
     }
   }
+  if (absl::Status status = CheckTiers(cluster); !status.ok()) return status;
   if (!cluster.calibration_file().empty() && cluster.has_calibration()) {
     return Expected("calibration_file", "it or calibration", "both");
   }
@@ -243,6 +265,9 @@ Machine MachineOf(const Cluster& cluster) {
   machine.graph_launch_s = cluster.device().graph_launch_s();
   machine.node = {cluster.node().link_bytes_s(), cluster.node().latency_s()};
   machine.network = {cluster.network().link_bytes_s(), cluster.network().latency_s()};
+  for (const Tier& tier : cluster.tier()) {
+    machine.tiers.push_back({tier.name(), tier.read_bytes_s(), tier.write_bytes_s(), tier.latency_s()});
+  }
   if (kind != nullptr && kind->host) {
     Fill(defaults.contraction_flops, &machine.contraction_flops);
     Fill(defaults.other_flops, &machine.other_flops);

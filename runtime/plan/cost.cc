@@ -126,6 +126,16 @@ double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double byt
   return latency + std::max(sent * inside / machine.node.bytes_s, sent * (1 - inside) / machine.network.bytes_s);
 }
 
+const TierRates* FindTier(const Machine& machine, const std::string& name) {
+  const auto it = std::find_if(machine.tiers.begin(), machine.tiers.end(),
+                               [&](const TierRates& tier) { return tier.name == name; });
+  return it == machine.tiers.end() ? nullptr : &*it;
+}
+
+double TierSeconds(const TierRates& tier, double bytes, bool fetches) {
+  return tier.latency_s + bytes / (fetches ? tier.read_bytes_s : tier.write_bytes_s);
+}
+
 double TransferSeconds(const Machine& machine, double bytes, bool one_node) {
   const Link& link = LinkOf(machine, one_node);
   return link.latency_s + bytes / link.bytes_s;

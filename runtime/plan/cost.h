@@ -21,6 +21,13 @@ struct Link {
   double latency_s = 0;  // of a message, or of a collective within a node
 };
 
+// What a rank keeps below its device.
+struct TierRates {
+  std::string name;
+  double read_bytes_s = 0, write_bytes_s = 0;  // to the device, and from it
+  double latency_s = 0;                        // of a tensor
+};
+
 // One rank, and what joins it to others. The defaults are one core of a current
 // x86 server, ranks that share its memory, and 10 Gbit/s between nodes.
 struct Machine {
@@ -32,6 +39,7 @@ struct Machine {
   double graph_launch_s = 0;         // to begin one of a graph that is replayed; 0: launch_s
   Link node = {3e9, 10e-6};          // to ranks of the same node
   Link network = {1.25e9, 50e-6};    // to ranks of other nodes
+  std::vector<TierRates> tiers;      // as the cluster has them
   int64_t node_ranks = 64;           // rank r is on node r / node_ranks
   double node_cores = 0;             // that a node's ranks share, see ShareOfCore(); 0: each has its own
   // What was measured; it goes before the rates above. Null: nothing.
@@ -116,6 +124,12 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n);
 // more ranks on one node than on another is none that they have. Where they
 // have none and the machine has `nccl`, NcclSeconds() does.
 double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group);
+
+// Of that name; null: the machine has none.
+const TierRates* FindTier(const Machine& machine, const std::string& name);
+
+// To fetch a tensor of `bytes` from a tier, or to store it there.
+double TierSeconds(const TierRates& tier, double bytes, bool fetches);
 
 // Point to point: `bytes` that one rank sends, or receives, on one node or
 // across.

@@ -66,7 +66,8 @@ void AddBuffers(Program& program) {
   program.readers.assign(count, {});
   for (int b = 0; b < count; ++b) {
     program.root.push_back(RootOf(stage, b));
-    program.offset.push_back(stage.buffers(b).offset());
+    program.on_device.push_back(stage.buffers(program.root.back()).tier() == 0);
+    program.offset.push_back(stage.buffers(b).offset() + stage.buffers(program.root.back()).tier() * kTierSpan);
     program.slots.push_back(stage.buffers(b).slots());
     const auto& offsets = stage.buffers(b).slot_offsets();
     program.slot_offsets.push_back(offsets.empty() ? nullptr : offsets.data());
@@ -124,6 +125,18 @@ void SetLastToAdd(Program& program) {
 
 bool IsPort(const Kernel& kernel) { return kernel.name() == "input" || kernel.name() == "output"; }
 bool HasPort(const Actor& actor) { return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort); }
+
+bool MovesTier(const Kernel& kernel) { return kernel.name() == kFetch || kernel.name() == kStore; }
+
+bool MovesTiers(const Actor& actor) {
+  return actor.kernels_size() > 0 && std::all_of(actor.kernels().begin(), actor.kernels().end(), &MovesTier);
+}
+
+std::string TextOf(const ByteRange& bytes) {
+  const int64_t tier = bytes.begin / kTierSpan, base = tier * kTierSpan;
+  return absl::StrCat("bytes ", bytes.begin - base, " to ", bytes.end - base,
+                      tier == 0 ? "" : absl::StrCat(" of tier ", tier - 1));
+}
 
 int32_t Program::SourceOf(int32_t b) const {
   while (writer[b] < 0 && buffer(b).alias_of() != 0) b = buffer(b).alias_of() - 1;

@@ -27,18 +27,30 @@ struct Work {
 bool IsPort(const Kernel& kernel);
 bool HasPort(const Actor& actor);
 
+// Whether a kernel copies between the device and a tier; whether an actor does nothing else.
+inline constexpr char kFetch[] = "fetch", kStore[] = "store";
+bool MovesTier(const Kernel& kernel);
+bool MovesTiers(const Actor& actor);
+
 // One act of a step, among those of one stage: the actor that fires, and for which micro-batch.
 struct StageAct {
   int32_t actor = 0;
   int32_t micro_batch = 0;  // 0 for STEP actors; there are kMaxMicroBatches at most (validate.h)
 };
 
-// Bytes [begin, end) of a rank's arena.
+// Bytes [begin, end) of a rank's arena. Those of the cluster's tier t are counted from (t + 1) * kTierSpan on: memories
+// that are apart do not overlap, and whoever asks what bytes hold need not ask where they are.
 struct ByteRange {
   int64_t begin = 0;
   int64_t end = 0;
   bool Overlaps(const ByteRange& other) const { return begin < other.end && other.begin < end; }
 };
+
+// More than any arena has (kMaxBytes in validate.h).
+inline constexpr int64_t kTierSpan = int64_t{1} << 51;
+
+// "bytes 0 to 64", "bytes 0 to 64 of tier 0".
+std::string TextOf(const ByteRange& bytes);
 
 // Points into the plan, which must outlive it. Built only from plans whose
 // indices are in range and whose aliases have no cycle.
@@ -59,6 +71,8 @@ struct Program {
   std::vector<const int64_t*> slot_offsets;
   std::vector<bool> persistent;
   std::vector<bool> metric;
+  // A buffer each: whether it is the device's, not a tier's.
+  std::vector<bool> on_device;
   // A buffer each: the actor that has it among its writes, -1 if none; the
   // actors that have it among their reads.
   std::vector<int32_t> writer;
@@ -81,6 +95,8 @@ struct Program {
   int32_t SourceOf(int32_t b) const;
   // The slot of buffer `b` that an act uses (the rule is in plan.proto).
   int64_t SlotOf(int32_t a, int32_t b, int64_t micro_batch) const;
+  // Whether buffer `b` is a root that takes bytes of the device from step to step.
+  bool StaysOnDevice(int32_t b) const { return root[b] == b && persistent[b] && on_device[b]; }
   // The padded bytes of one slot of buffer `b`.
   ByteRange RangeOf(int32_t b, int64_t slot) const;
   // Those of them that the tensor takes: what work on it reads and writes.

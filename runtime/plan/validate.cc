@@ -123,6 +123,7 @@ absl::Status Validate(const Plan& plan, std::vector<Program>* programs) {
   for (const Program& program : *programs) {
     absl::Status status = CheckRegisters(program);
     if (status.ok()) status = CheckCollectives(program);
+    if (status.ok()) status = CheckTiers(program);
     if (!status.ok()) return Under(stage_name(program.index), status);
   }
   return CheckTransfers(*programs);

@@ -79,6 +79,25 @@ absl::Status CheckSbp(const Placement& placement, const Buffer& buffer) {
   return absl::OkStatus();
 }
 
+// Of the memory in which a buffer lies.
+int64_t MemoryOf(const Stage& stage, const Buffer& buffer) {
+  if (buffer.tier() == 0) return stage.arena_bytes();
+  return buffer.tier() <= stage.tier_bytes_size() ? stage.tier_bytes(buffer.tier() - 1) : 0;
+}
+
+absl::Status CheckTier(const Plan& plan, const Buffer& buffer) {
+  const int tiers = plan.header().cluster().tier_size();
+  if (buffer.tier() < 0 || buffer.tier() > tiers) {
+    return InvalidPlan("tier: expected 0 to ", tiers, ", as many as the cluster has, got ", buffer.tier());
+  }
+  if (buffer.tier() == 0) return absl::OkStatus();
+  if (buffer.kind() != Buffer::PARAMETER && buffer.kind() != Buffer::OPTIMIZER && buffer.kind() != Buffer::ACTIVATION) {
+    return InvalidPlan("tier: expected only of parameters, optimizer state and activations");
+  }
+  if (buffer.slot_offsets_size() > 0) return InvalidPlan("slot offsets: expected none in a tier");
+  return absl::OkStatus();
+}
+
 absl::Status CheckSlotOffsets(const Stage& stage, const Buffer& buffer, int64_t slot_bytes) {
   if (buffer.slot_offsets_size() != buffer.slots()) {
     return InvalidPlan("slot offsets: expected none or one for each of ", buffer.slots(), " slots, got ",
@@ -109,9 +128,10 @@ absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buff
   }
   const int64_t slot = AlignUp(LocalBytes(plan.placements(stage.placement()), buffer));
   if (buffer.slot_offsets_size() > 0) return CheckSlotOffsets(stage, buffer, slot);
-  if (buffer.offset() > stage.arena_bytes() || slot > (stage.arena_bytes() - buffer.offset()) / buffer.slots()) {
-    return InvalidPlan("bytes: expected to end in an arena of ", stage.arena_bytes(), " bytes, got ", buffer.slots(),
-                       " slots of ", slot, " bytes at offset ", buffer.offset());
+  const int64_t memory = MemoryOf(stage, buffer);
+  if (buffer.offset() > memory || slot > (memory - buffer.offset()) / buffer.slots()) {
+    return InvalidPlan("bytes: expected to end in ", buffer.tier() == 0 ? "an arena" : "a tier", " of ", memory,
+                       " bytes, got ", buffer.slots(), " slots of ", slot, " bytes at offset ", buffer.offset());
   }
   return absl::OkStatus();
 }
@@ -169,6 +189,9 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   }
   if (root == b) return absl::OkStatus();
   const Buffer& whole = stage.buffers(root);
+  if (buffer.tier() != 0 || whole.tier() != 0) {
+    return InvalidPlan("alias: expected bytes of the device, got `", whole.name(), "` in a tier");
+  }
   // What pads the bytes of the whole belongs to nobody.
   const int64_t slot = LocalBytes(placement, buffer), whole_slot = LocalBytes(placement, whole);
   const bool one = buffer.slots() == 1 && whole.slots() == 1;
@@ -194,6 +217,14 @@ absl::Status CheckBuffers(const Plan& plan, const Stage& stage) {
   if (stage.arena_bytes() < 0 || stage.arena_bytes() > kMaxBytes) {
     return InvalidPlan("arena: expected 0 to 2^50 bytes, got ", stage.arena_bytes());
   }
+  const int tiers = plan.header().cluster().tier_size();
+  if (stage.tier_bytes_size() > tiers) {
+    return InvalidPlan("tiers: expected the bytes of at most ", tiers, ", as many as the cluster has, got ",
+                       stage.tier_bytes_size());
+  }
+  for (int64_t bytes : stage.tier_bytes()) {
+    if (bytes < 0 || bytes > kMaxBytes) return InvalidPlan("tier: expected 0 to 2^50 bytes, got ", bytes);
+  }
   absl::flat_hash_set<std::string> names;
   for (int b = 0; b < stage.buffers_size(); ++b) {
     const Buffer& buffer = stage.buffers(b);
@@ -201,6 +232,7 @@ absl::Status CheckBuffers(const Plan& plan, const Stage& stage) {
     if (!names.insert(buffer.name()).second) return InvalidPlan("buffer `", buffer.name(), "`: two have this name");
     absl::Status status = CheckType(buffer);
     if (status.ok()) status = CheckSbp(placement, buffer);
+    if (status.ok()) status = CheckTier(plan, buffer);
     if (status.ok()) status = CheckBytes(plan, stage, buffer);
     if (status.ok()) status = CheckState(buffer, b);
     if (!status.ok()) return Under(absl::StrCat("buffer `", buffer.name(), "`"), status);

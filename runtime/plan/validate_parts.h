@@ -33,6 +33,8 @@ absl::Status CheckStreams(const Plan& plan, const Stage& stage);
 absl::Status CheckRegisters(const Program& program);
 // validate_collective.cc
 absl::Status CheckCollectives(const Program& program);
+// validate_tier.cc
+absl::Status CheckTiers(const Program& program);
 // validate_transfer.cc
 absl::Status CheckTransfers(const std::vector<Program>& programs);
 

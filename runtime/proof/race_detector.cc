@@ -7,11 +7,6 @@
 #include "runtime/plan/validate_parts.h"
 
 namespace weft::plan {
-namespace {
-
-std::string BytesOf(const ByteRange& bytes) { return absl::StrCat("bytes ", bytes.begin, " to ", bytes.end); }
-
-}  // namespace
 
 absl::Status CheckState(const Program& program) {
   struct Place {
@@ -42,7 +37,7 @@ absl::Status CheckState(const Program& program) {
       return InvalidPlan("buffers `", program.buffer(other->buffer).name(), "` and `",
                          program.buffer(place.buffer).name(), "` overlap: expected `", program.buffer(kept).name(),
                          "`, which lives from step to step, apart from `", program.buffer(on_it).name(), "`, got ",
-                         BytesOf(other->bytes), " and ", BytesOf(place.bytes));
+                         TextOf(other->bytes), " and ", TextOf(place.bytes));
     }
     if (furthest == nullptr || furthest->bytes.end < place.bytes.end) furthest = &place;
     if (keeps && (state == nullptr || state->bytes.end < place.bytes.end)) state = &place;
@@ -172,7 +167,7 @@ absl::Status RaceDetector::Race(const Access& earlier, bool earlier_writes, cons
                                         writes ? " writes" : " reads", ", and nothing orders them");
   if (program_.root[other] != program_.root[mine]) {
     return InvalidPlan("live buffers `", program_.buffer(other).name(), "` and `", program_.buffer(mine).name(),
-                       "` overlap in ", BytesOf(bytes), ": ", acts);
+                       "` overlap in ", TextOf(bytes), ": ", acts);
   }
   return InvalidPlan("buffer `", program_.buffer(mine).name(),
                      "` may be read before it is written or overwritten while live: ", acts);
@@ -182,11 +177,11 @@ absl::Status RaceDetector::Missing(const std::string& use, int32_t buffer, const
                                    const ByteRange& bytes) const {
   const std::string& name = program_.buffer(buffer).name();
   if (found == nullptr || !Written(program_.root[buffer])) {
-    return InvalidPlan("buffer `", name, "` is read before it is written: nothing wrote ", BytesOf(bytes),
+    return InvalidPlan("buffer `", name, "` is read before it is written: nothing wrote ", TextOf(bytes),
                        " of it before ", use);
   }
   return InvalidPlan("buffer `", name, "` is overwritten while live: ", Text(found->writer), " wrote `",
-                     program_.buffer(At(found->writer, bytes)).name(), "` over ", BytesOf(bytes), " before ", use);
+                     program_.buffer(At(found->writer, bytes)).name(), "` over ", TextOf(bytes), " before ", use);
 }
 
 absl::Status RaceDetector::CheckMetrics() {

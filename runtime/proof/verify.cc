@@ -88,6 +88,20 @@ absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t devic
                                                    memory.ok() ? PeakText(program, (*memory)[program.index], 10) : ""));
 }
 
+// The cluster says how much a rank has of each tier.
+absl::Status CheckTierBytes(const Plan& plan, const Program& program) {
+  for (int t = 0; t < program.stage->tier_bytes_size(); ++t) {
+    const Tier& tier = plan.header().cluster().tier(t);
+    const int64_t needed = program.stage->tier_bytes(t);
+    if (tier.memory_bytes() == 0 || needed <= tier.memory_bytes()) continue;
+    return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": tier `", tier.name(),
+                                                     "` of a rank: expected at most ", CountText(tier.memory_bytes()),
+                                                     " bytes (", BytesText(tier.memory_bytes()), "), got ",
+                                                     CountText(needed), " (", BytesText(needed), ")"));
+  }
+  return absl::OkStatus();
+}
+
 std::string StageName(size_t s) { return absl::StrCat("stage ", s); }
 
 // Finds the fault of a plan; a plan without one passes.
@@ -181,6 +195,7 @@ absl::Status VerifyAlone(const Plan& plan, const VerifyOptions& options) {
   if (absl::Status status = Validate(plan, &programs); !status.ok()) return status;
   for (const Program& program : programs) {
     if (absl::Status status = CheckDevice(plan, program, options.device_bytes); !status.ok()) return status;
+    if (absl::Status status = CheckTierBytes(plan, program); !status.ok()) return status;
   }
   const auto says = [](const Stage& stage) { return stage.lower_bound_bytes() != 0; };
   const bool measure = std::any_of(plan.stages().begin(), plan.stages().end(), says);

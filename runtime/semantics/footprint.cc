@@ -13,8 +13,6 @@ namespace {
 // Phases beyond this are made anew for each act.
 constexpr int64_t kMaxPeriod = 64;
 
-std::string BytesOf(const ByteRange& bytes) { return absl::StrCat("bytes ", bytes.begin, " to ", bytes.end); }
-
 // Executes the works of one act in order.
 class Maker {
  public:
@@ -60,15 +58,15 @@ class Maker {
         if (program_.root[in] == program_.root[out]) {
           if (read.begin == bytes.begin && read.end == bytes.end) continue;
           return InvalidPlan("output `", Name(out), "`: expected all bytes of its input `", Name(in),
-                             "` or none of them, got ", BytesOf(bytes), " over ", BytesOf(read));
+                             "` or none of them, got ", TextOf(bytes), " over ", TextOf(read));
         }
         return InvalidPlan("output `", Name(out), "`: expected bytes apart from its input `", Name(in), "`, got ",
-                           BytesOf(bytes), " over ", BytesOf(RangeOf(in)));
+                           TextOf(bytes), " over ", TextOf(RangeOf(in)));
       }
       for (size_t j = 0; j < i; ++j) {
         if (!bytes.Overlaps(RangeOf(work.writes[j]))) continue;
         return InvalidPlan("output `", Name(out), "`: expected bytes apart from its output `", Name(work.writes[j]),
-                           "`, got ", BytesOf(bytes), " over ", BytesOf(RangeOf(work.writes[j])));
+                           "`, got ", TextOf(bytes), " over ", TextOf(RangeOf(work.writes[j])));
       }
     }
     return absl::OkStatus();
@@ -90,7 +88,7 @@ class Maker {
 
   absl::Status Lost(int32_t b, const Content& by, const ByteRange& bytes) const {
     return InvalidPlan("buffer `", Name(b), "` is overwritten while live: ", program_.Where(actor_, by.work),
-                       " wrote `", Name(by.buffer), "` over ", BytesOf(bytes), " before this read");
+                       " wrote `", Name(by.buffer), "` over ", TextOf(bytes), " before this read");
   }
 
   void Leave(const ByteRange& bytes, const Content& content) {

@@ -57,7 +57,8 @@ bool Orders::Releases(const Actor& actor) const {
     needed += program_.slot_bytes[collective.input()];
     left += program_.slot_bytes[collective.output()];
   }
-  return actor.end_case() == Actor::kSend || needed > left;
+  const bool stores = MovesTiers(actor) && actor.kernels(0).name() == kStore;
+  return actor.end_case() == Actor::kSend || stores || needed > left;
 }
 
 absl::Span<const Orders::Rule> Orders::rules() const {

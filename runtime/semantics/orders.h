@@ -68,7 +68,7 @@ class Orders {
   class Run;
 
   // Whether what an actor of another stream needs is more than what it leaves:
-  // sends, and collectives that reduce to shares.
+  // sends, stores, and collectives that reduce to shares.
   bool Releases(const Actor& actor) const;
   std::vector<int32_t> By(int32_t Other::* key) const;
 

@@ -219,6 +219,18 @@ std::string StageMemoryText(const Program& program, const StageMemory* memory) {
   return text + table.Text() + BytesAParameterText(*memory);
 }
 
+std::string TiersText(const Program& program) {
+  std::string text;
+  for (int t = 0; t < program.stage->tier_bytes_size(); ++t) {
+    const int64_t bytes = program.stage->tier_bytes(t);
+    if (bytes == 0) continue;
+    const Tier& tier = program.plan->header().cluster().tier(t);
+    absl::StrAppend(&text, "  tier `", tier.name(), "` a rank: ", CountText(bytes), " B (", BytesText(bytes), ")",
+                    tier.memory_bytes() == 0 ? "" : ", of " + BytesText(tier.memory_bytes()), "\n");
+  }
+  return text;
+}
+
 std::string PeakText(const Program& program, const StageMemory& memory) {
   if (memory.peak_actor < 0) return "  peak: state alone\n";
   const std::string work = program.WorkText(memory.peak_actor, memory.peak_work);
@@ -307,7 +319,7 @@ std::string SummaryText(const Plan& plan, const PrintOptions& options) {
     absl::StrAppend(&text, "\n", StageHead(program));
     for (int s = 0; s < program.stage->streams_size(); ++s) absl::StrAppend(&text, StreamText(program, s, options));
     absl::StrAppend(&text, CollectivesText(program, options),
-                    StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr),
+                    StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr), TiersText(program),
                     ParametersText(program));
   }
   const std::string cross = CrossText(plan);
@@ -319,7 +331,7 @@ std::string MemoryText(const Plan& plan) {
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
   for (const Program& program : ProgramsOf(plan)) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", StageHead(program),
-                    StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr));
+                    StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr), TiersText(program));
     if (!memory.ok()) continue;
     const StageMemory& of_stage = (*memory)[program.index];
     absl::StrAppend(&text, PeakText(program, of_stage), OverTime(of_stage), LargestRows(program, of_stage));

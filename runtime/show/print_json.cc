@@ -86,9 +86,15 @@ Json CategoriesJson(const BytesByCategory& bytes) {
 // moment of its own, which need not be the same, and of gradients all that there
 // are; at_peak adds up to the lower bound. `bytes_a_parameter` is what a rank
 // keeps of parameters, gradients and optimizer state for each of
-// `parameter_elements`.
+// `parameter_elements`. `tiers`: what a rank allocates below the device, where it
+// does.
 Json StageMemoryJson(const Program& program, const StageMemory* memory) {
   Json json = {{"arena_bytes", program.stage->arena_bytes()}, {"peak_bytes", program.stage->arena_bytes()}};
+  for (int t = 0; t < program.stage->tier_bytes_size(); ++t) {
+    if (program.stage->tier_bytes(t) == 0) continue;
+    json["tiers"].push_back(
+        {{"name", program.plan->header().cluster().tier(t).name()}, {"bytes", program.stage->tier_bytes(t)}});
+  }
   if (memory == nullptr) return json;
   json["lower_bound_bytes"] = memory->lower_bound_bytes;
   BytesByCategory categories = memory->most;

@@ -189,6 +189,16 @@ plan::KernelWork WorkOf(const std::string& family, const plan::KernelCost& cost)
   return work;
 }
 
+// By the rates of the tier; by those of the device's memory on a machine that has none.
+double SecondsOfMove(const plan::Program& program, const plan::Kernel& kernel, const plan::Machine& machine) {
+  const bool fetches = kernel.name() == plan::kFetch;
+  const int32_t b = fetches ? kernel.inputs(0) : kernel.outputs(0);
+  const std::string& name = program.plan->header().cluster().tier(program.buffer(b).tier() - 1).name();
+  const plan::TierRates* tier = plan::FindTier(machine, name);
+  if (tier == nullptr) return plan::KernelSeconds(machine, WorkOf(kernel.name(), kernel.cost()));
+  return plan::TierSeconds(*tier, static_cast<double>(program.exact_bytes[b]), fetches);
+}
+
 double UnitOf(plan::Actor::Phase phase, bool split) {
   switch (phase) {
     case plan::Actor::FORWARD:
@@ -211,6 +221,10 @@ std::vector<std::vector<double>> KernelSecondsOf(const plan::Program& program, c
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
     for (int k = 0; k < program.actor(a).kernels_size(); ++k) {
       double& kernel = seconds[a][k];
+      if (plan::MovesTier(program.actor(a).kernels(k))) {
+        kernel = SecondsOfMove(program, program.actor(a).kernels(k), machine);
+        continue;
+      }
       if (kernel > 0) here.step_bytes = machine.near_bytes * std::pow(machine.far_bytes / machine.near_bytes, kernel);
       if (kernel <= 0) here.step_bytes = 0;
       kernel = plan::KernelSeconds(here, WorkOf(program.actor(a).kernels(k)));

@@ -26,8 +26,10 @@ class Memory {
         touched_(program.stage->arena_bytes() / page_ + 1, -HUGE_VAL),
         toucher_(touched_.size(), 0) {}
 
-  // How far what an act's kernel touches is, then none of it is far. What it writes in place counts once.
+  // How far what an act's kernel touches is, then none of it is far. What it writes in place counts once. What comes
+  // from a tier, or goes there, takes the tier's time.
   double Touch(int32_t actor, const plan::Kernel& kernel, int64_t micro_batch) {
+    if (plan::MovesTier(kernel)) return 0;
     ++kernels_;
     double share = 0, pages = 0;
     for (const auto* side : {&kernel.inputs(), &kernel.outputs()}) {

@@ -29,6 +29,7 @@ class Bytes {
  public:
   explicit Bytes(const Program& program) : kinds_(program.stage->arena_bytes(), kGap) {
     for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+      if (!program.on_device[b]) continue;  // in no arena: seen by what is fetched of it
       const int64_t bytes = LocalBytes(*program.placement, program.buffer(b));
       for (int64_t slot = 0; slot < program.buffer(b).slots(); ++slot) {
         const int64_t begin = program.RangeOf(b, slot).begin;
@@ -107,7 +108,7 @@ class Comparison {
 
   absl::Status CheckState(const Program& program, int64_t index, const char* arena) const {
     for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
-      if (program.root[b] != b || !program.persistent[b]) continue;
+      if (!program.StaysOnDevice(b)) continue;
       const std::vector<char> expected = ideal_.BytesOf(program.index, index, b);
       if (std::memcmp(expected.data(), arena + program.offset[b], expected.size()) == 0) continue;
       return absl::InternalError(absl::StrCat("stage ", program.index, ": place ", index, ": state `",

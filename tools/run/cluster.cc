@@ -171,7 +171,8 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                                  .host = turns.host,
                                  .device = context.device,
                                  .graphs = context.request.cuda_graphs && !context.request.debug_nan,
-                                 .on_fault = [&context](const absl::Status& error) { context.on_fault(error); }},
+                                 .on_fault = [&context](const absl::Status& error) { context.on_fault(error); },
+                                 .tier_folder = context.request.tier_dir},
                                 loaded, beside);
   if (absl::Status status = context.processes.Agree(cluster.status()); !status.ok()) return status;
   if (absl::Status status = context.processes.Agree((*cluster)->Connect()); !status.ok()) return status;

@@ -78,8 +78,8 @@ class RankProbe : public executor::Probe {
   absl::Status Around(const ProbeSite& site, device::Stream& stream,
                       const std::function<absl::Status()>& run) override {
     const plan::Actor& actor = program_.actor(site.actor);
-    // What a transfer brings, another rank has had.
-    if (actor.end_case() != plan::Actor::END_NOT_SET) return run();
+    // What a transfer brings, another rank has had; a copy from or to a tier makes nothing.
+    if (actor.end_case() != plan::Actor::END_NOT_SET || plan::MovesTiers(actor)) return run();
     std::vector<Numbers> read(site.reads.size());
     bool finite = true;
     for (size_t i = 0; i < read.size(); ++i) {

@@ -84,7 +84,8 @@ absl::Status CheckPlaces(const Request& request) {
   for (const absl::Status& status :
        {CheckFile("--metrics", request.metrics), CheckFile("--trace", request.trace),
         CheckFile("--report", request.report), CheckFile("--outputs", request.outputs),
-        CheckFolder("--tensorboard", request.tensorboard), CheckFolder("--checkpoint-dir", request.checkpoint_dir)}) {
+        CheckFolder("--tensorboard", request.tensorboard), CheckFolder("--checkpoint-dir", request.checkpoint_dir),
+        CheckFolder("--tier-dir", request.tier_dir)}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

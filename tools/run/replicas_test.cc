@@ -31,8 +31,9 @@ class ReplicasTest : public testing::Test {
 
   // As a faulty memory would.
   void FlipABit(int rank) {
-    const executor::StateTile& tile = cluster_->executor(rank).state()[0];
-    tile.address[tile.spec.bytes() - 1] ^= 1;
+    executor::Executor& executor = cluster_->executor(rank);
+    const executor::StateTile& tile = executor.state()[0];
+    executor.arena()->base()[tile.offset + static_cast<int64_t>(tile.spec.bytes()) - 1] ^= 1;
   }
 
   plan::Plan plan_;

@@ -100,6 +100,8 @@ both
                          $1 is what the first group has matched; without TO they are left out. May be given again
   --trace FILE           a timeline of every stream, for ui.perfetto.dev
   --trace-kernels        and of every kernel in it
+  --tier-dir DIR         where what a plan keeps on a disk lies while the run lasts, in a file a rank without a name: all of
+                         its bytes are taken before the first step. Of several hosts each has a folder of its own
   --threads N            threads a rank may use for a kernel; the cores shared by the ranks by default
   --hang-seconds N       stop with an error when nothing moves for so long; 600 by default, 0: never
   --lost-seconds N       a host of which nothing is heard for so long is lost, and the run ends with
@@ -182,6 +184,7 @@ const Flag kFlags[] = {
     {"--trace-kernels", &Request::trace_kernels, Alike::kSame},
     {"--deterministic", &Request::deterministic, Alike::kSame},
     {"--cuda-graphs", &Request::cuda_graphs, Alike::kSame, /*on_or_off=*/true},
+    {"--tier-dir", &Request::tier_dir},
     {"--metrics", &Request::metrics},
     {"--report", &Request::report},
     {"--tensorboard", &Request::tensorboard},

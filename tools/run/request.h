@@ -58,6 +58,7 @@ struct Request {
   int64_t log_every = 0;  // steps; 0: now and then
   std::string trace;
   bool trace_kernels = false;
+  std::string tier_dir;
   int64_t threads = 0;          // a rank; 0: the cores shared by the ranks
   int64_t hang_seconds = 600;   // 0: never
   int64_t lost_seconds = 5;     // 0: never

@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/folder_lock.h"
 #include "runtime/collective/mpi/launch.h"
+#include "runtime/executor/tier_store.h"
 #include "runtime/plan/load.h"
 #include "runtime/plan/plan.pb.h"
 #include "runtime/proof/verify.h"
@@ -62,6 +63,16 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   return absl::OkStatus();
 }
 
+// A folder where the plan keeps something on a disk, and there alone.
+absl::Status CheckTierFolder(const Request& request, const plan::Plan& plan) {
+  const std::string disk = executor::DiskOf(plan);
+  if (disk.empty() == request.tier_dir.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      disk.empty()
+          ? absl::StrCat("--tier-dir: expected only with a plan that keeps something on a disk, got ", request.plan)
+          : absl::StrCat("--tier-dir: expected a folder for tier `", disk, "` of ", request.plan, ", got none"));
+}
+
 // The same plan on all processes; the first one takes the places that are written. A function reads its
 // --checkpoint-dir, as --init.
 absl::Status LoadPlan(Request& request, Processes& processes, plan::Plan& plan,
@@ -72,6 +83,7 @@ absl::Status LoadPlan(Request& request, Processes& processes, plan::Plan& plan,
     if (!status.ok()) status = absl::Status(status.code(), absl::StrCat(request.plan, ": ", status.message()));
   }
   if (status.ok()) status = CheckUse(request, plan);
+  if (status.ok()) status = CheckTierFolder(request, plan);
   if (status.ok() && !plan.header().training() && !request.checkpoint_dir.empty())
     request.init = std::exchange(request.checkpoint_dir, "");
   if (status.ok() && processes.first()) status = CheckPlaces(request);

@@ -113,7 +113,7 @@ Json TensorsJson(const plan::Program& program, const plan::Course& course, const
                {"bytes", Json::array()}, {"location", Json::array()}, {"offsets", Json::array()},
                {"lives", Json::array()}};
   for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
-    if (program.root[b] != b || (!program.persistent[b] && !lived[b])) continue;
+    if (!program.StaysOnDevice(b) && !lived[b]) continue;
     std::vector<int64_t> offsets;
     for (int32_t slot = 0; slot < program.slots[b]; ++slot) offsets.push_back(program.RangeOf(b, slot).begin);
     json["name"].push_back(program.buffer(b).name());
