@@ -26,7 +26,8 @@ constexpr Rate kRates[] = {
     {"network_latency_s", [](CostModel &m) -> double & { return m.network.latency_s; }},
 };
 constexpr llvm::StringLiteral kNodeRanks("node_ranks");
-constexpr llvm::StringLiteral kProduct("product"), kKernel("kernel"), kCollective("collective"), kNccl("nccl");
+constexpr llvm::StringLiteral kProduct("product"), kKernel("kernel"), kCollective("collective"), kNccl("nccl"),
+    kTier("tier");
 
 // False for what is no rate.
 bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
@@ -61,6 +62,18 @@ bool setNccl(mlir::NamedAttribute attribute, CostModel &machine) {
   machine.nccl = plan::Nccl{row[0] != 0, row[1], row[2], {row[3], row[4], row[5]}};
   return llvm::all_of(row, [](double it) { return it >= 0 && std::isfinite(it); }) &&
          llvm::all_of(row.drop_front(3), [](double it) { return it > 0; });
+}
+
+// `tier.disk = array<f64: read_bytes_s, write_bytes_s, latency_s>`; false for what is something else.
+bool addTier(mlir::NamedAttribute attribute, CostModel &machine) {
+  auto [table, of] = attribute.getName().getValue().split('.');
+  auto numbers = llvm::dyn_cast<mlir::DenseF64ArrayAttr>(attribute.getValue());
+  if (table != kTier || of.empty() || !numbers || numbers.size() != 3) {
+    return false;
+  }
+  llvm::ArrayRef<double> row = numbers;
+  machine.tiers.push_back({of.str(), row[0], row[1], row[2]});
+  return llvm::all_of(row, [](double it) { return it >= 0 && std::isfinite(it); }) && row[0] > 0 && row[1] > 0;
 }
 
 // False for what is no row of a table.
@@ -132,6 +145,10 @@ mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &ma
     rates.append(kNccl, builder.getDenseF64ArrayAttr({double(it.nvlink), it.nvls_efficiency, it.net_overhead_s,
                                                       it.ll_bytes_s[0], it.ll_bytes_s[1], it.ll_bytes_s[2]}));
   }
+  for (const plan::TierRates &tier : own.tiers) {
+    rates.append((kTier + "." + tier.name).str(),
+                 builder.getDenseF64ArrayAttr({tier.read_bytes_s, tier.write_bytes_s, tier.latency_s}));
+  }
   if (own.tables) {
     addTables(*own.tables, builder, rates);
   }
@@ -150,7 +167,7 @@ llvm::FailureOr<CostModel> machineOf(mlir::Operation *op) {
   }
   Entries entries;
   for (mlir::NamedAttribute rate : rates) {
-    if (!addRows(rate, entries) && !setNccl(rate, machine) && !setRate(rate, machine)) {
+    if (!addRows(rate, entries) && !addTier(rate, machine) && !setNccl(rate, machine) && !setRate(rate, machine)) {
       mlir::InFlightDiagnostic error = op->emitOpError() << kMachineName << ": expected rates of 0 or more, of";
       for (const Rate &known : kRates) {
         error << " " << known.name << ",";

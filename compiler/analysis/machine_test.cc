@@ -40,6 +40,7 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
     *rate = next /= 3;
   }
   machine.node_ranks = 7;
+  machine.tiers = {{"disk", 0.3, 0.7, 1.0 / 3}, {"a tape", 0.1, 0.2, 0}};
   std::string text;
   llvm::raw_string_ostream(text) << attributeOf(&context, machine);
   CostModel back = good(text);
@@ -53,6 +54,11 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   EXPECT_EQ(back.network.bytes_s, machine.network.bytes_s);
   EXPECT_EQ(back.network.latency_s, machine.network.latency_s);
   EXPECT_EQ(back.node_ranks, 7);
+  const plan::TierRates *disk = plan::FindTier(back, "disk"), *tape = plan::FindTier(back, "a tape");
+  ASSERT_TRUE(disk && tape);
+  EXPECT_EQ(std::tuple(disk->read_bytes_s, disk->write_bytes_s, disk->latency_s), std::tuple(0.3, 0.7, 1.0 / 3));
+  EXPECT_EQ(tape->latency_s, 0);
+  EXPECT_EQ(plan::FindTier(back, "none"), nullptr);
 }
 
 TEST_F(MachineTest, TablesComeBackToTheBit) {

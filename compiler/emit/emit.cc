@@ -206,6 +206,14 @@ private:
     out.set_name(op.getName().str());
     out.set_kind(kindOf(op.getKind()));
     out.set_slots(int(op.getSlots()));
+    if (op.getTier()) {
+      const auto &tiers = plan_.header().cluster().tier();
+      const auto tier = llvm::find_if(tiers, [&](const Tier &it) { return it.name() == *op.getTier(); });
+      if (tier == tiers.end()) {
+        return op->emitOpError() << "tier: expected one of the cluster's " << tiers.size() << ", got " << *op.getTier();
+      }
+      out.set_tier(int(tier - tiers.begin()) + 1);
+    }
     for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
       out.add_stored_shape(extent);
     }

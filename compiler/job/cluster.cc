@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/override.h"
 #include "compiler/job/text.h"
@@ -76,6 +77,37 @@ absl::Status Apply(const std::vector<std::string>& overrides, Cluster* cluster) 
   return absl::OkStatus();
 }
 
+absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
+  const bool isAlike = job.pipeline().stages_size() == 0;
+  const int64_t wanted = isAlike ? AllRanks(job.dist()) : StageRanks(job.dist());
+  const int64_t there = cluster.node().count() * cluster.node().ranks();
+  if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", RanksText(job.dist())));
+}
+
+// Where `part` of a job, "zero", keeps something.
+template <typename Part>
+absl::Status CheckTier(const char* part, const Part& of, const Job& job, const Cluster& cluster) {
+  if (!of.offload()) return absl::OkStatus();
+  const std::string where = job.cluster().empty() ? "the local machine" : job.cluster();
+  if (cluster.tier_size() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        part, ".offload: expected a cluster with tiers below the device, got ", where, ", which has none"));
+  }
+  if (cluster.device().kind() != "cpu") {
+    return absl::InvalidArgumentError(
+        absl::StrCat(part, ".offload: expected a cluster of kind cpu, got ", cluster.device().kind()));
+  }
+  std::vector<std::string> names;
+  for (const Tier& tier : cluster.tier()) {
+    if (of.tier().empty() || of.tier() == tier.name()) return absl::OkStatus();
+    names.push_back(absl::StrCat("`", tier.name(), "`"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(part, ".tier: expected a tier of ", where, ", ",
+                                                 absl::StrJoin(names, " or "), ", got `", of.tier(), "`"));
+}
+
 }  // namespace
 
 bool IsClusterOverride(const std::string& override_text) { return absl::StartsWith(override_text, kPrefix); }
@@ -107,13 +139,17 @@ absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster*
   return Finish(kPrefix, cluster);
 }
 
-absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
-  const bool isAlike = job.pipeline().stages_size() == 0;
-  const int64_t wanted = isAlike ? AllRanks(job.dist()) : StageRanks(job.dist());
-  const int64_t there = cluster.node().count() * cluster.node().ranks();
-  if (job.cluster().empty() || wanted <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("dist: expected at most ", there, " ranks of ", job.cluster(), ", got ", RanksText(job.dist())));
+void ResolveTiers(const Cluster& cluster, Job* job) {
+  if (cluster.tier_size() == 0) return;
+  const std::string& first = cluster.tier(0).name();
+  if (job->zero().offload() && job->zero().tier().empty()) job->mutable_zero()->set_tier(first);
+  if (job->recompute().offload() && job->recompute().tier().empty()) job->mutable_recompute()->set_tier(first);
+}
+
+absl::Status CheckOnCluster(const Job& job, const Cluster& cluster) {
+  WEFT_RETURN_IF_ERROR(CheckRanks(job, cluster));
+  WEFT_RETURN_IF_ERROR(CheckTier("zero", job.zero(), job, cluster));
+  return CheckTier("recompute", job.recompute(), job, cluster);
 }
 
 }  // namespace weft

@@ -30,8 +30,13 @@ absl::Status OverrideCluster(const std::vector<std::string>& overrides, Cluster*
 bool IsClusterOverride(const std::string& override_text);
 
 // Checks that a resolved job's mesh has no more ranks than the cluster it names
-// (ValidateJob looks at the local machine).
-absl::Status CheckRanks(const Job& job, const Cluster& cluster);
+// (ValidateJob looks at the local machine), and that the cluster has the tier in
+// which the job keeps something.
+absl::Status CheckOnCluster(const Job& job, const Cluster& cluster);
+
+// Names the tiers in which a checked job keeps something, where it leaves that
+// open: the cluster's first.
+void ResolveTiers(const Cluster& cluster, Job* job);
 
 }  // namespace weft
 

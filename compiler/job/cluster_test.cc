@@ -158,17 +158,57 @@ TEST(ClusterTest, AMeshHasAtMostTheRanksOfTheCluster) {
   job.mutable_dist()->set_expert(1);
   job.mutable_dist()->set_context(1);
   const Cluster cluster = *LoadCluster(job.cluster());
-  EXPECT_TRUE(CheckRanks(job, cluster).ok());
+  EXPECT_TRUE(CheckOnCluster(job, cluster).ok());
   job.mutable_dist()->set_data(33);
-  EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)),
+  EXPECT_THAT(ErrorOf(CheckOnCluster(job, cluster)),
               HasSubstr("dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got data 33 x tensor 2 = 66"));
   job.mutable_dist()->set_data(1);
   job.mutable_dist()->set_tensor(65);
-  EXPECT_EQ(ErrorOf(CheckRanks(job, cluster)),
+  EXPECT_EQ(ErrorOf(CheckOnCluster(job, cluster)),
             "dist: expected at most 64 ranks of clusters/8x8cpu.cluster, got tensor 65");
   job.mutable_dist()->set_tensor(5);
   job.mutable_dist()->set_pipeline(13);
-  EXPECT_THAT(ErrorOf(CheckRanks(job, cluster)), HasSubstr("got pipeline 13 x tensor 5 = 65"));
+  EXPECT_THAT(ErrorOf(CheckOnCluster(job, cluster)), HasSubstr("got pipeline 13 x tensor 5 = 65"));
+}
+
+constexpr char kTier[] = "tier { name: 'disk' read_bytes_s: 2e9 write_bytes_s: 1e9 }\n";
+
+TEST(ClusterTest, ErrorsOfATierNameTheKey) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"tier { read_bytes_s: 1 write_bytes_s: 1 }", "tier[1].name: expected a name, got none"},
+      {kTier, "tier[1].name: expected one of its own, got \"disk\" again"},
+      {"tier { name: 'x' read_bytes_s: 1 }", "tier[1].write_bytes_s: expected a finite rate above 0, got 0"},
+      {"tier { name: 'x' read_bytes_s: inf write_bytes_s: 1 }",
+       "tier[1].read_bytes_s: expected a finite rate above 0, got inf"},
+      {"tier { name: 'x' read_bytes_s: 1 write_bytes_s: 1 memory_bytes: -1 }",
+       "tier[1].memory_bytes: expected 0 or more, got -1"},
+      {"tier { name: 'x' read_bytes_s: 1 write_bytes_s: 1 latency_s: -1 }",
+       "tier[1].latency_s: expected a finite number of 0 or more, got -1"},
+  };
+  EXPECT_TRUE(LoadCluster(Write(absl::StrCat(kCpu, kTier))).ok());
+  for (const auto& [text, error] : cases) {
+    EXPECT_THAT(ErrorOf(LoadCluster(Write(absl::StrCat(kCpu, kTier, text))).status()), HasSubstr(error)) << text;
+  }
+}
+
+TEST(ClusterTest, WhatIsOffloadedHasATier) {
+  Job job;
+  job.set_cluster("a.cluster");
+  job.mutable_dist()->set_data(1);
+  Cluster cluster = *LoadCluster(Write(kCpu));
+  EXPECT_TRUE(CheckOnCluster(job, cluster).ok());
+  job.mutable_zero()->set_offload(Zero::OPTIMIZER);
+  EXPECT_EQ(ErrorOf(CheckOnCluster(job, cluster)),
+            "zero.offload: expected a cluster with tiers below the device, got a.cluster, which has none");
+  cluster = *LoadCluster(Write(absl::StrCat(kCpu, kTier)));
+  EXPECT_TRUE(CheckOnCluster(job, cluster).ok());
+  Job resolved = job;
+  ResolveTiers(cluster, &resolved);
+  EXPECT_EQ(resolved.zero().tier(), "disk");
+  EXPECT_EQ(resolved.recompute().tier(), "") << "nothing lies there";
+  job.mutable_recompute()->set_offload(true);
+  job.mutable_recompute()->set_tier("tape");
+  EXPECT_EQ(ErrorOf(CheckOnCluster(job, cluster)), "recompute.tier: expected a tier of a.cluster, `disk`, got `tape`");
 }
 
 TEST(ClusterTest, ARateMayBeSoManyTimesWhatItIs) {

@@ -190,6 +190,9 @@ absl::Status ValidateOptimizer(const Optimizer& optimizer) {
 }
 
 absl::Status ValidateRecompute(const Recompute& recompute) {
+  if (!recompute.tier().empty() && !recompute.offload()) {
+    return Expected("recompute.tier", "recompute.offload, which says what lies there", "false");
+  }
   std::set<std::string> scopes;
   for (const Recompute::Layer& layer : recompute.layers()) {
     if (layer.scope().empty()) {
@@ -282,6 +285,9 @@ absl::Status ValidateZero(const Job& job) {
   }
   if (zero.group() < 0) {
     return Expected("zero.group", "0 or more", zero.group());
+  }
+  if (!zero.tier().empty() && zero.offload() == Zero::NOTHING) {
+    return Expected("zero.tier", "zero.offload, which says what lies there", "NOTHING");
   }
   if (zero.group() == 0) {
     return absl::OkStatus();

@@ -225,7 +225,7 @@ std::vector<bool> AreOfMicroBatch(const plan::Program& program) {
   std::vector<bool> are(uses.size(), false);
   for (size_t b = 0; b < uses.size(); ++b) {
     are[b] = program.root[b] == static_cast<int32_t>(b) && !uses[b].actors.empty() && !uses[b].of_step &&
-             !program.persistent[b];
+             !program.persistent[b] && program.on_device[b];
   }
   return are;
 }
@@ -276,7 +276,7 @@ Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const s
   const std::vector<Uses> all = UsesOf(program, ComputeStream(program));
   std::vector<std::pair<int32_t, std::vector<SlotLife>>> passed;  // blocks that other streams touch
   for (int32_t root = 0; root < static_cast<int32_t>(all.size()); ++root) {
-    if (program.root[root] != root) continue;
+    if (program.root[root] != root || !program.on_device[root]) continue;
     const Uses& uses = all[root];
     const int64_t count = slots[root] == Slots::kApart ? places[root] : 1;
     for (int64_t slot = 0; slot < count; ++slot) {

@@ -151,6 +151,7 @@ void Set(const plan::Program& program, const SlotLayout& layout, plan::Stage& st
       *buffer.mutable_slot_offsets() = stage.buffers(root).slot_offsets();
       continue;
     }
+    if (!program.on_device[b]) continue;
     const int32_t places = layout.places[b];
     buffer.set_slots(places);
     buffer.clear_slot_offsets();
@@ -162,6 +163,19 @@ void Set(const plan::Program& program, const SlotLayout& layout, plan::Stage& st
     for (int32_t i = 0; i < places; ++i) buffer.add_slot_offsets(*offset++);
   }
   stage.set_arena_bytes(layout.arena());
+}
+
+// One buffer after another: a tier has room, and what is planned there needs to know no lives.
+void PlaceInTiers(const plan::Program& program, plan::Stage& stage) {
+  stage.clear_tier_bytes();
+  for (int b = 0; b < stage.buffers_size(); ++b) {
+    plan::Buffer& buffer = *stage.mutable_buffers(b);
+    if (buffer.tier() == 0) continue;
+    while (stage.tier_bytes_size() < buffer.tier()) stage.add_tier_bytes(0);
+    const int64_t begin = stage.tier_bytes(buffer.tier() - 1);
+    buffer.set_offset(begin);
+    stage.set_tier_bytes(buffer.tier() - 1, begin + buffer.slots() * program.slot_bytes[b]);
+  }
 }
 
 // With as many slots as any buffer will ever get.
@@ -202,6 +216,8 @@ struct Recorded {
 }  // namespace
 
 absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
+  for (const plan::Program& program : plan::ProgramsOf(*plan))
+    PlaceInTiers(program, *plan->mutable_stages(program.index));
   const plan::Plan scheduled = *plan, loose = Loosened(scheduled);
   Recorded tight(scheduled), free(loose);
   if (absl::Status status = tight.Record(); !status.ok()) return status;

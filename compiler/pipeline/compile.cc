@@ -68,6 +68,11 @@ std::string reserveText(const Cluster &cluster) {
                                      ", of which calibration.reserve_bytes keeps ", reserve);
 }
 
+bool exceedsDevice(const plan::Plan &plan, int64_t bytes) {
+  return bytes > 0 &&
+         llvm::any_of(plan.stages(), [&](const plan::Stage &stage) { return stage.arena_bytes() > bytes; });
+}
+
 } // namespace
 
 absl::Status checkMicroBatches(const Batch &batch) {
@@ -83,8 +88,12 @@ absl::Status certify(const Job &job, const Cluster &cluster, Candidates *candida
   verify.device_bytes = plan::PlanBytesOf(cluster);
   const absl::Status verified = plan::Verify(plan, verify);
   if (absl::IsResourceExhausted(verified)) {
-    return absl::InvalidArgumentError(absl::StrCat("the plan does not fit: ", verified.message(), reserveText(cluster),
-                                                   candidates ? remedies(job, cluster, plan, *candidates) : ""));
+    const std::string fault = absl::StrCat("the plan does not fit: ", verified.message());
+    if (!exceedsDevice(plan, verify.device_bytes)) { // but a tier below it
+      return absl::InvalidArgumentError(fault);
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(fault, reserveText(cluster), candidates ? remedies(job, cluster, plan, *candidates) : ""));
   }
   if (!verified.ok()) {
     return absl::InternalError(absl::StrCat("the compiled plan does not verify: ", verified.message()));

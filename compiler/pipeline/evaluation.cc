@@ -225,7 +225,7 @@ void placeBeside(const plan::Program &training, const std::map<std::string, Trai
   const plan::Program program = plan::ProgramOf(before, training.index);
   int64_t kept = 0, lowest = std::numeric_limits<int64_t>::max();
   for (int32_t b = 0; b < training.stage->buffers_size(); ++b) {
-    if (training.persistent[training.root[b]]) {
+    if (training.StaysOnDevice(training.root[b])) {
       kept = std::max(kept, training.AllSlotsOf(b).end);
     }
   }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/analysis/cost.h"
 #include "compiler/emit/emit.h"
+#include "compiler/job/cluster.h"
 #include "compiler/memory/plan_memory.h"
 #include "compiler/passes/box/loss_rows.h"
 #include "compiler/pipeline/recompute.h"
@@ -88,6 +89,7 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
   }
   if (phase == Phase::Localize) {
     lowering.facts = factsOf(*lowering.module, job.batch());
+    ResolveTiers(cluster, &job);
   }
   if (phase == Phase::Recompute) {
     *job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster), candidates);

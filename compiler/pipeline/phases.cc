@@ -247,7 +247,9 @@ void buildRecompute(mlir::OpPassManager &manager, const Job &job) {
   manager.addNestedPass<ir::GraphOp>(createRecomputeClone({policyText(job.recompute().policy()), layers}));
 }
 
-void buildLocalize(mlir::OpPassManager &manager, const Job &) { manager.addPass(createLocalize()); }
+void buildLocalize(mlir::OpPassManager &manager, const Job &job) {
+  manager.addPass(createLocalize({job.zero().tier()}));
+}
 
 // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
 void buildFuse(mlir::OpPassManager &manager, const Job &job) {
@@ -268,6 +270,9 @@ void buildFuse(mlir::OpPassManager &manager, const Job &job) {
 void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
   if (job.dist().pipeline() > 1 || job.has_pipeline()) {
     manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
+  }
+  if (job.zero().offload() != Zero::NOTHING || job.recompute().offload()) {
+    manager.addNestedPass<task::ProgramOp>(createScheduleTiers({job.recompute().tier()}));
   }
   manager.addNestedPass<task::ProgramOp>(createScheduleActors());
   manager.addPass(createScheduleSlots());
@@ -315,6 +320,7 @@ llvm::LogicalResult buildNamed(mlir::OpPassManager &manager, Phase phase, llvm::
   if (!cluster.ok()) {
     return error(std::string(cluster.status().message()));
   }
+  ResolveTiers(*cluster, &*job);
   if (phase == Phase::Elaborate) {
     manager.addPass(std::make_unique<SetInputs>(*job, CostModel{plan::MachineOf(*cluster)}));
   }

@@ -114,6 +114,8 @@ private:
 
   Recompute listed(Recompute::Policy rest) const {
     Recompute all;
+    all.set_offload(job_.recompute().offload());
+    all.set_tier(job_.recompute().tier());
     auto add = [&](const std::string &name, Recompute::Policy policy) {
       Recompute::Layer *layer = all.add_layers();
       layer->set_scope(name);

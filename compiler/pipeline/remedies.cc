@@ -58,6 +58,9 @@ double expectedBytes(Peak peak, const Job &job, const Job &changed) {
     *bytes *=
         ratio(job.dist().tensor(), changed.dist().tensor()) * ratio(job.dist().pipeline(), changed.dist().pipeline());
   }
+  // What of it is on the device for an update, or for a layer, is little.
+  peak.optimizer *= job.zero().offload() == changed.zero().offload() ? 1 : 0;
+  peak.activations *= job.recompute().offload() == changed.recompute().offload() ? 1 : kFull;
   peak.activations *=
       ratio(job.dist().tensor(), changed.dist().tensor()) * ratio(changed.batch().micro(), job.batch().micro());
   if (job.recompute().policy() != changed.recompute().policy()) {
@@ -66,7 +69,7 @@ double expectedBytes(Peak peak, const Job &job, const Job &changed) {
   return peak.sum();
 }
 
-std::vector<std::vector<std::string>> changesOf(const Job &job) {
+std::vector<std::vector<std::string>> changesOf(const Job &job, const Cluster &cluster) {
   std::vector<std::vector<std::string>> changes;
   const bool none = job.recompute().policy() == Recompute::NONE, auto_ = job.recompute().policy() == Recompute::AUTO;
   if (none) {
@@ -80,6 +83,13 @@ std::vector<std::vector<std::string>> changesOf(const Job &job) {
   }
   if (job.batch().micro() % (2 * job.dist().data()) == 0) {
     changes.push_back({absl::StrCat("batch.micro=", job.batch().micro() / 2)});
+  }
+  const bool lowers = cluster.tier_size() > 0 && job.zero().offload() == Zero::NOTHING;
+  if (lowers) {
+    changes.push_back({"zero.offload=OPTIMIZER"});
+  }
+  if (cluster.tier_size() > 0 && !job.recompute().offload()) {
+    changes.push_back({"recompute.offload=true"});
   }
   changes.push_back({absl::StrCat("dist.tensor=", 2 * job.dist().tensor())});
   changes.push_back({absl::StrCat("dist.pipeline=", 2 * std::max<int64_t>(job.dist().pipeline(), 1))});
@@ -100,6 +110,9 @@ std::vector<std::vector<std::string>> changesOf(const Job &job) {
   if (job.batch().micro() > job.dist().data()) {
     add(absl::StrCat("batch.micro=", job.dist().data()));
   }
+  if (lowers) {
+    add("zero.offload=OPTIMIZER");
+  }
   return changes;
 }
 
@@ -107,14 +120,14 @@ std::vector<std::vector<std::string>> changesOf(const Job &job) {
 std::vector<std::pair<Attempt, Job>> attemptsOf(const Job &job, const Cluster &cluster, const plan::Plan &plan) {
   const Peak peak = peakOf(plan);
   std::vector<std::pair<Attempt, Job>> attempts;
-  for (const std::vector<std::string> &change : changesOf(job)) {
+  for (const std::vector<std::string> &change : changesOf(job, cluster)) {
     Job changed = job;
     absl::Status status;
     for (const std::string &setting : change) {
       status.Update(ApplyOverride(setting, &changed));
     }
     status.Update(ValidateJob(changed));
-    status.Update(CheckRanks(changed, cluster));
+    status.Update(CheckOnCluster(changed, cluster));
     attempts.push_back({{change, expectedBytes(peak, job, changed), 0, 0, std::string(status.message())}, changed});
   }
   std::sort(attempts.begin(), attempts.end(), [](const auto &a, const auto &b) {

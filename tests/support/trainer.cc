@@ -61,6 +61,7 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   cluster_options.seed = job.seed();
   cluster_options.threads = options.threads;
   cluster_options.graphs = options.graphs;
+  cluster_options.tier_folder = options.tier_folder;
   absl::StatusOr<std::unique_ptr<executor::Cluster>> cluster;
   if (options.make_cluster) {
     cluster = options.make_cluster(*plan, cluster_options);

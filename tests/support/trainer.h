@@ -36,7 +36,8 @@ struct TrainOptions {
   std::function<absl::Status(executor::Executor&)> inspect;
   std::function<void()> after_step;
   // What the ranks run on; null: the host and its kernels.
-  std::string cluster;  // a cluster file
+  std::string cluster;      // a cluster file
+  std::string tier_folder;  // for its disks
   device::Device* device = nullptr;
   const KernelRegistry* kernels = nullptr;
   // Makes the ranks of the plan; null: as threads of this process.

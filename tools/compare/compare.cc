@@ -56,7 +56,7 @@ absl::StatusOr<std::optional<Variant>> variantOf(const std::string &path, Entry 
   const Job located = LocateJob(*job, path);
   Variant variant{*job, {}, "", 0};
   WEFT_ASSIGN_OR_RETURN(variant.cluster, LoadCluster(located.cluster(), ofCluster));
-  if (absl::Status status = CheckRanks(located, variant.cluster); !status.ok()) {
+  if (absl::Status status = CheckOnCluster(located, variant.cluster); !status.ok()) {
     entry.reason = std::string(status.message());
     return std::nullopt;
   }

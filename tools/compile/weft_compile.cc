@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
   if (!cluster.ok()) {
     return statusCode(cluster.status());
   }
-  if (absl::Status status = weft::CheckRanks(located, *cluster); !status.ok()) {
+  if (absl::Status status = weft::CheckOnCluster(located, *cluster); !status.ok()) {
     return statusCode(status);
   }
   options.cluster = *cluster;

@@ -34,7 +34,7 @@ absl::StatusOr<compiler::CompileOptions> OptionsOf(const PlanRequest& request, i
   options.jobFile = request.job;
   const Job located = LocateJob(options.job, request.job);
   WEFT_ASSIGN_OR_RETURN(options.cluster, LoadCluster(located.cluster(), of_cluster));
-  WEFT_RETURN_IF_ERROR(CheckRanks(located, options.cluster));
+  WEFT_RETURN_IF_ERROR(CheckOnCluster(located, options.cluster));
   return options;
 }
 

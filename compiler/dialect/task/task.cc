@@ -105,6 +105,12 @@ bool AccumulateKernel::classof(mlir::Operation *op) { return hasName(op, kName);
 
 bool AccumulateEinsumKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
 
+bool MoveKernel::classof(mlir::Operation *op) { return hasName(op, kFetch) || hasName(op, kStore); }
+
+llvm::StringRef tierOf(mlir::Value buffer) {
+  return rootOf(buffer).getDefiningOp<BufferOp>().getTier().value_or(llvm::StringRef());
+}
+
 bool SumKernel::classof(mlir::Operation *op) {
   return AccumulateKernel::classof(op) || AccumulateEinsumKernel::classof(op);
 }
@@ -177,6 +183,12 @@ LogicalResult KernelOp::verify() {
   if (llvm::isa<InputKernel>(getOperation()) && (!getInputs().empty() || getOutputs().size() != 1)) {
     return emitOpError() << "input: expected no inputs and one output, got " << getInputs().size() << " and "
                          << getOutputs().size();
+  }
+  if (auto move = llvm::dyn_cast<MoveKernel>(getOperation())) {
+    if (getInputs().size() != 1 || getOutputs().size() != 1 || tierOf(move.getInTier()).empty() ||
+        !tierOf(move.getOnDevice()).empty()) {
+      return emitOpError() << getName() << ": expected one buffer of a tier and one of the device";
+    }
   }
   llvm::ArrayRef<int64_t> inPlace = getInPlace().value_or(llvm::ArrayRef<int64_t>());
   if (getInPlace() && inPlace.size() != getOutputs().size()) {

@@ -70,6 +70,22 @@ public:
   static bool classof(mlir::Operation *op);
 };
 
+/// Copies between the device and a tier: ins (buffer), outs (buffer), of which `fetch` reads the tier's and `store`
+/// writes it.
+class MoveKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kFetch = "fetch", kStore = "store";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+  bool fetches() { return getName() == kFetch; }
+  /// The buffer of the tier, and that of the device or a view of it.
+  mlir::Value getInTier() { return fetches() ? getInputs()[0] : getOutputs()[0]; }
+  mlir::Value getOnDevice() { return fetches() ? getOutputs()[0] : getInputs()[0]; }
+};
+
+/// The tier in which a buffer lies; empty: on the device.
+llvm::StringRef tierOf(mlir::Value buffer);
+
 /// Gives a result of the graph to the host: ins (buffer), no outs.
 class OutputKernel : public KernelOp {
 public:

@@ -95,6 +95,7 @@ def Task_BufferOp : Task_Op<"buffer"> {
     `init` (parameters and optimizer state) names the kernel that fills it at the start, with its attributes;
     `stored` is the shape in checkpoint files when it differs. `schedule` sets the slots that its order needs; where they
     lie in the arena is decided on the plan. Where the tensor is padded, `unpadded` is the shape of what it stands for.
+    `tier` names the cluster's tier below the device in which it lies; absent: on the device.
 
     Example: `%0 = task.buffer "wte.weight" parameter : !task.buffer<tensor<256x64xf32, #weft.sbp<B>>>`
 
@@ -103,11 +104,17 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let arguments = (ins StrAttr:$name, Task_BufferKind:$kind, DefaultValuedAttr<I64Attr, "1">:$slots,
                        OptionalAttr<StrAttr>:$init,
                        OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored,
-                       OptionalAttr<DenseI64ArrayAttr>:$unpadded);
+                       OptionalAttr<DenseI64ArrayAttr>:$unpadded, OptionalAttr<StrAttr>:$tier);
   let results = (outs Task_BufferType:$buffer);
+  // On the device.
+  let builders = [OpBuilder<(ins "mlir::Type":$type, "mlir::StringAttr":$name, "BufferKind":$kind,
+                                 "mlir::DenseI64ArrayAttr":$unpadded),
+                            [{ build($_builder, $_state, type, name, BufferKindAttr::get($_builder.getContext(), kind),
+                                     $_builder.getI64IntegerAttr(1), mlir::StringAttr(), mlir::DictionaryAttr(),
+                                     mlir::DenseI64ArrayAttr(), unpadded, mlir::StringAttr()); }]>];
   let assemblyFormat = [{
     $name $kind (`slots` `(` $slots^ `)`)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
-    (`unpadded` $unpadded^)? attr-dict `:` type($buffer)
+    (`unpadded` $unpadded^)? (`tier` $tier^)? attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
 }
@@ -141,7 +148,8 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
 
     **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more;
     `product` has batch, m, n and k of 1 or more, and a type;
-    "accumulate" has ins (term, sum) and outs (sum), "accumulate_einsum" ins (left, right, sum) and outs (sum), and "input" one output and no inputs.
+    "accumulate" has ins (term, sum) and outs (sum), "accumulate_einsum" ins (left, right, sum) and outs (sum), and "input" one output and no inputs;
+    "fetch" has a buffer of a tier as its input and one of the device as its output, "store" the other way round.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Task_BufferType>:$inputs, Variadic<Task_BufferType>:$outputs,
                        DictionaryAttr:$constants, Task_Section:$section, OptionalAttr<DenseI64ArrayAttr>:$in_place,

@@ -75,6 +75,8 @@ private:
   static bool fits(KernelOp kernel, cell::KernelOp cell) {
     std::optional<Loops> loops = loopsOf(cell);
     bool flat = loops && loops->isFlat() && loops->row.extent > 1 && !cell.getBatch() && !kernel.getRandoms();
+    // What is on the device for its update alone is so for one parameter after another.
+    flat &= llvm::all_of(kernel->getOperands(), [](Value operand) { return task::tierOf(operand).empty(); });
     for (unsigned output = cell.getNumInputs(); flat && output < cell.getStrides().size(); ++output) {
       flat = !isShared(cell, output);
     }

@@ -1,5 +1,6 @@
 // From global tensors to buffers, kernels and collectives.
 #include "compiler/analysis/cost.h"
+#include "compiler/analysis/machine.h"
 #include "compiler/analysis/section.h"
 #include "compiler/passes/localize/passes.h"
 #include "ops/layout/ops.h"
@@ -17,7 +18,8 @@ using task::Section;
 // Builds the programs of one graph.
 class Localizer {
 public:
-  Localizer(GraphOp graph) : graph_(graph), sections_(graph), b_(graph) {}
+  // `tier`: where state of the optimizer lies; empty: on the device.
+  Localizer(GraphOp graph, llvm::StringRef tier) : graph_(graph), tier_(tier), sections_(graph), b_(graph) {}
 
   llvm::LogicalResult run() {
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
@@ -25,6 +27,11 @@ public:
           b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
                                      llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(), mlir::ArrayAttr());
       program->setAttr("graph", graph_.getSymNameAttr());
+      // Where there is more than the device, `schedule` asks how long it takes to come from there.
+      auto machine = graph_->getAttrOfType<mlir::DictionaryAttr>(kMachineName);
+      if (machine && llvm::any_of(machine, [](auto rate) { return rate.getName().getValue().starts_with("tier."); })) {
+        program->setAttr(kMachineName, machine);
+      }
       program.getBody().emplaceBlock();
       programs_.push_back(program);
     }
@@ -51,9 +58,7 @@ private:
 
   task::BufferOp buffer(mlir::Location loc, const std::string &name, BufferKind kind, Value value) {
     auto type = task::BufferType::get(b_.getContext(), tensorOf(value));
-    return b_.create<task::BufferOp>(
-        loc, type, b_.getStringAttr(name), task::BufferKindAttr::get(b_.getContext(), kind), b_.getI64IntegerAttr(1),
-        mlir::StringAttr(), mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr(), unpadded(value));
+    return b_.create<task::BufferOp>(loc, type, b_.getStringAttr(name), kind, unpadded(value));
   }
 
   // A name that tells where a value comes from; unique in the program.
@@ -255,10 +260,8 @@ private:
   }
 
   void lowerJoinRows(JoinRowsOp op) {
-    auto made = b_.create<task::BufferOp>(
-        op.getLoc(), listOf(op, op.getResult(), int64_t(op.getRows())), b_.getStringAttr(nameOf(op, 0)),
-        task::BufferKindAttr::get(b_.getContext(), kindOf(op)), b_.getI64IntegerAttr(1), mlir::StringAttr(),
-        mlir::DictionaryAttr(), mlir::DenseI64ArrayAttr(), mlir::DenseI64ArrayAttr());
+    auto made = b_.create<task::BufferOp>(op.getLoc(), listOf(op, op.getResult(), int64_t(op.getRows())),
+                                          b_.getStringAttr(nameOf(op, 0)), kindOf(op), mlir::DenseI64ArrayAttr());
     kernel(op, "concat", buffersOf(op.getParts()), made.getBuffer(), along(int64_t(op.getRows())),
            moves(op, op.getResult(), 2));
     auto type = task::BufferType::get(b_.getContext(), tensorOf(op.getResult()));
@@ -290,6 +293,9 @@ private:
     }
     made.setInit(name);
     made.setInitAttributesAttr(attributes.getDictionary(b_.getContext()));
+    if (ofOptimizer && !shapeOf(parameter.getResult()).empty() && !tier_.empty()) {
+      made.setTier(tier_);
+    }
     if (parameter.getStored()) {
       made.setStored(intsOf(*parameter.getStored()));
     }
@@ -474,6 +480,7 @@ private:
   }
 
   GraphOp graph_;
+  const llvm::StringRef tier_;
   Sections sections_;
   mlir::OpBuilder b_;
   SmallVector<task::ProgramOp> programs_;
@@ -484,13 +491,15 @@ private:
 };
 
 struct Localize : impl::LocalizeBase<Localize> {
+  using LocalizeBase::LocalizeBase;
+
   void runOnOperation() override {
     auto graphs = llvm::to_vector(getOperation().getOps<GraphOp>());
     if (graphs.size() != 1) {
       getOperation().emitError() << "expected one weft.graph, got " << graphs.size();
       return signalPassFailure();
     }
-    if (failed(Localizer(graphs[0]).run())) {
+    if (failed(Localizer(graphs[0], llvm::StringRef(offload)).run())) {
       return signalPassFailure();
     }
     graphs[0].erase();

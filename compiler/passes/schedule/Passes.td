@@ -19,6 +19,24 @@ def ScheduleUnits : Pass<"weft-schedule-units", "::mlir::ModuleOp"> {
   ];
 }
 
+def ScheduleTiers : Pass<"weft-schedule-tiers", "::weft::task::ProgramOp"> {
+  let summary = "Copies what lies in a tier to the device before its use, and back behind it";
+  let description = [{
+    What the step section alone touches of the state in a tier gets a buffer on the device, which takes its place: a
+    `fetch` stands before the first use, a `store` behind the last where one writes. Other state in a tier, such as what a
+    micro-batch reads, lies on the device after all.
+
+    What the forward of a layer keeps for its backward is stored in the tier `activations`, and fetched to another buffer
+    of the device, which the backward reads. Not what the backward reads first, of the last layer of a chunk; and nothing so
+    small that the tier's latency is more than half of a copy.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let options = [
+    Option<"activations", "activations", "std::string", "\"\"", "the tier of what layers keep; empty: the device">,
+  ];
+  let statistics = [Statistic<"numMoved", "moved", "buffers that are copied">];
+}
+
 def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
   let summary = "Groups a program's work into actors, in the order of their acts";
   let description = [{
@@ -31,7 +49,8 @@ def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
     MB in the order in which the last backward completes them; with all other collectives of that section they are
     on the communication stream, beside the backward; what could overtake a collective of the backward over a
     common mesh axis waits for that one (buckets.h). Beside them the compute stream does what it can do so far, of
-    each bundle before the next (step_order.h).
+    each bundle before the next (step_order.h). Copies from and to a tier are on a stream of the tier's name, a part
+    of the state ahead of the updates (tier_stream.h).
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numActors", "actors", "actors made">];
@@ -43,8 +62,9 @@ def ScheduleSlots : Pass<"weft-schedule-slots", "::mlir::ModuleOp"> {
     - A buffer that one unit writes and another reads has as many slots as micro-batches are under way between the two
       in the order of the units. Example: 1F1B needs p - i slots on stage i of p.
     - A buffer that the host or another stage writes or reads has one more, so that the next micro-batch moves while
-      this one is used. A gathered or reduced buffer has not: the buffers of other layers move meanwhile. The ends of a
-      transfer have more than that where the order lets the sender run further ahead (transfer_slots.h).
+      this one is used. What is gathered or reduced has not, and what a tier gives or takes: the buffers of other
+      layers move meanwhile. The ends of a transfer have more than that where the order lets the sender run further
+      ahead (transfer_slots.h).
     - A sum over micro-batches has one slot, and so has what is made once a step. What the step section only reads has
       the slots that the units need; it is read as the last micro-batch left it.
 

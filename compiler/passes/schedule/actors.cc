@@ -6,6 +6,7 @@
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/postpone.h"
 #include "compiler/passes/schedule/step_order.h"
+#include "compiler/passes/schedule/tier_stream.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace weft::compiler {
@@ -34,13 +35,16 @@ StreamKind streamOf(Operation *op, bool overlap, const CommunicationStream &stre
   if (llvm::isa<task::SendOp, task::ReceiveOp>(op)) {
     return StreamKind::Communication;
   }
-  return llvm::isa<task::InputKernel>(op) ? StreamKind::Host : StreamKind::Compute;
+  return llvm::isa<task::InputKernel, task::MoveKernel>(op) ? StreamKind::Host : StreamKind::Compute;
 }
 
 // Each end of a transfer has a stream of its own, so that none waits behind another. But what is received once a step,
 // such as the gradient of a table that another stage reads too, comes behind what was sent when the step began, such as
-// that table: on any one rank an update then comes after the send of what it changes.
+// that table: on any one rank an update then comes after the send of what it changes. A tier has one, too.
 std::string laneOf(Operation *op) {
+  if (auto move = llvm::dyn_cast<task::MoveKernel>(op)) {
+    return "tier " + task::tierOf(move.getInTier()).str();
+  }
   if (auto send = llvm::dyn_cast<task::SendOp>(op)) {
     return send.getSection() == Section::Begin ? "once" : "send " + std::to_string(send.getTransfer());
   }
@@ -121,8 +125,15 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       }
     }
     llvm::SmallVector<llvm::ArrayRef<Operation *>> inOrder;
+    std::map<UnitOrder, llvm::SmallVector<task::MoveKernel>> moves;
     for (auto &[unit, work] : units) {
       work = sumsAtOnce(work);
+      for (Operation *op : work) {
+        if (auto move = llvm::dyn_cast<task::MoveKernel>(op)) {
+          moves[unit].push_back(move);
+        }
+      }
+      llvm::erase_if(work, [](Operation *op) { return llvm::isa<task::MoveKernel>(op); });
     }
     bool follows = units.size() == 2 && backwardsFollow(program);
     bool kept = follows && dropGathers(program, begin, units.begin()->second, units.rbegin()->second);
@@ -144,11 +155,15 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     for (auto &[unit, work] : units) {
       schedule::Unit one{unit.kind, unit.back ? -unit.chunk - 1 : unit.chunk, 0};
       mlir::Value before = follows && unit.kind == schedule::UnitKind::Backward ? last : mlir::Value();
-      group(body, stream.any() ? stream.unit(work, before) : singly(work),
+      group(body, withMoves(stream.any() ? stream.unit(work, before) : singly(work), moves[unit]),
             mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
       last = stream.lastOf(work, kept);
     }
-    groupStep(body, byCompletion(program, step_, step));
+    llvm::FailureOr<CostModel> machine = machineOf(program);
+    if (failed(machine)) {
+      return signalPassFailure();
+    }
+    groupStep(body, byCompletion(program, step_, step), micro, *machine);
     for (Operation *metric : metrics) {
       metric->moveBefore(&body, body.end());
     }
@@ -225,8 +240,9 @@ private:
   }
 
   // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so
-  // that only it waits.
-  void groupStep(mlir::Block &body, const StepOrder &order) {
+  // that only it waits; so is what uses another part of what comes from a tier.
+  void groupStep(mlir::Block &body, const StepOrder &order, llvm::ArrayRef<Operation *> micro,
+                 const CostModel &machine) {
     llvm::DenseSet<Operation *> bundled;
     llvm::DenseMap<mlir::Value, size_t> bundleOf; // by the root of what it makes
     for (auto [i, members] : llvm::enumerate(step_.bundles)) {
@@ -244,8 +260,13 @@ private:
     }
     std::vector<ActorWork> some;
     llvm::DenseSet<size_t> waited;
-    for (Operation *op : order.work) {
+    const TierStream tiers(order.work, micro, machine);
+    for (Operation *op : tiers.order()) {
       if (bundled.contains(op)) {
+        continue;
+      }
+      if (const ActorWork *move = tiers.moveOf(op)) {
+        some.push_back(*move);
         continue;
       }
       bool waits = false;
@@ -257,7 +278,7 @@ private:
         group(body, some, {});
         some.clear();
       }
-      some.push_back({{op}, "", step_.afterOf(op), false});
+      some.push_back({{op}, "", step_.afterOf(op), tiers.beginsPart(op)});
       if (auto it = gathersOf.find(op); it != gathersOf.end()) {
         some.back().work.assign(order.together[it->second].begin(), order.together[it->second].end());
       }
@@ -290,6 +311,8 @@ private:
                           mlir::ValueRange after) {
     if (auto collective = llvm::dyn_cast<task::CollectiveOp>(first)) {
       name += "." + task::stringifyCollectiveKind(collective.getKind()).str();
+    } else if (auto move = llvm::dyn_cast<task::MoveKernel>(first)) {
+      name += "." + move.getName().str();
     } else if (llvm::isa<task::SendOp>(first)) {
       name += ".send";
     } else if (llvm::isa<task::ReceiveOp>(first)) {

@@ -25,7 +25,8 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
     for (mlir::Operation &op : actor.getBody().front()) {
       for (mlir::Value operand : op.getOperands()) {
         Touches &touch = touches[task::rootOf(operand)];
-        touch.moves |= actor.getStream() == task::StreamKind::Host || actor.getLane();
+        touch.moves |=
+            (actor.getStream() == task::StreamKind::Host || actor.getLane()) && !llvm::isa<task::MoveKernel>(op);
         touch.stays |= actor.getSection() != task::Section::Micro && !readsLast(&op, operand);
         if (actor.getUnit() && !llvm::is_contained(touch.units, *actor.getUnit())) {
           touch.units.push_back(*actor.getUnit());

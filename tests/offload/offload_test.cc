@@ -1,0 +1,233 @@
+// State of the optimizer below the device: the same bits, and of the device's memory what two parts of it take.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "runtime/executor/executor.h"
+#include "runtime/measure/memory.h"
+#include "runtime/plan/program.h"
+#include "runtime/sim/simulate.h"
+#include "tests/support/trainer.h"
+
+namespace weft::tests {
+namespace {
+
+using Overrides = std::vector<std::string>;
+
+constexpr char kJob[] = "tests/oracle/tiny.job", kHost[] = "tests/offload/host.cluster",
+               kDisk[] = "tests/offload/disk.cluster";
+constexpr char kOffload[] = "zero.offload=OPTIMIZER", kKept[] = "recompute.offload=true";
+
+Overrides With(Overrides overrides, const std::string& more) {
+  overrides.push_back(more);
+  return overrides;
+}
+
+plan::Plan Compile(const Overrides& overrides, const std::string& cluster = kHost) {
+  absl::StatusOr<plan::Plan> plan = CompileJob(kJob, overrides, cluster);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *plan : plan::Plan();
+}
+
+TrainOptions OptionsFor(const Overrides& overrides, const std::string& cluster) {
+  TrainOptions options;
+  options.job = kJob;
+  options.overrides = overrides;
+  options.cluster = cluster;
+  options.data = "tests/oracle/tokens.bin";
+  options.init = "tests/oracle/tiny.safetensors";
+  options.steps = 4;
+  return options;
+}
+
+std::vector<StepReport> TrainTiny(const Overrides& overrides) {
+  TrainOptions options = OptionsFor(overrides, kHost);
+  const bool other = std::any_of(overrides.begin(), overrides.end(),
+                                 [](const std::string& it) { return absl::StartsWith(it, "model.set=layers"); });
+  if (other) options.init = "";
+  absl::StatusOr<std::vector<StepReport>> reports = Train(options);
+  EXPECT_TRUE(reports.ok()) << reports.status();
+  return reports.ok() ? *reports : std::vector<StepReport>();
+}
+
+void ExpectSameBits(const Overrides& layout, const Overrides& offloaded) {
+  const std::vector<StepReport> here = TrainTiny(layout), below = TrainTiny(offloaded);
+  ASSERT_EQ(here.size(), 4u);
+  ASSERT_EQ(below.size(), here.size());
+  for (size_t i = 0; i < here.size(); ++i) {
+    EXPECT_EQ(below[i].loss, here[i].loss) << "step " << i;
+    EXPECT_EQ(below[i].grad_norm, here[i].grad_norm) << "step " << i;
+  }
+}
+
+class SameBitsTest : public testing::TestWithParam<Overrides> {};
+
+TEST_P(SameBitsTest, StateBelow) { ExpectSameBits(GetParam(), With(GetParam(), kOffload)); }
+
+class KeptTest : public testing::TestWithParam<Overrides> {};
+
+TEST_P(KeptTest, WhatLayersKeepBelow) {
+  const Overrides offloaded = With(GetParam(), kKept);
+  const plan::Plan plan = Compile(offloaded);
+  ASSERT_GT(plan.stages_size(), 0);
+  EXPECT_GT(plan.stages(0).tier_bytes_size(), 0) << "nothing is below";
+  ExpectSameBits(GetParam(), offloaded);
+}
+
+std::vector<Overrides> DeepLayouts() {
+  const std::string layers = "model.set=layers=6", noisy = "model.set=dropout=0.1";
+  return {{layers, noisy},
+          {layers, noisy, "batch={global: 12 micro: 4}"},
+          {layers, "dist.tensor=2", "recompute.policy=SELECTIVE"},
+          {layers, noisy, "dist.data=2", "zero.stage=3", "batch={global: 8 micro: 4}"},
+          {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}"},
+          {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}", "pipeline.schedule=INTERLEAVED"},
+          {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}", "pipeline.schedule=ZERO_BUBBLE"},
+          {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}", "pipeline.schedule=GPIPE", kOffload}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, KeptTest, testing::ValuesIn(DeepLayouts()));
+
+std::vector<Overrides> Layouts() {
+  std::vector<Overrides> layouts = {{},
+                                    {"optimizer.clip_norm=1.0", "batch={global: 8 micro: 4}", "model.set=dropout=0.1"},
+                                    {"dist.tensor=2"},
+                                    {"dist={data: 2 pipeline: 2}", "batch={global: 8 micro: 4}"},
+                                    {"dist={data: 2 tensor: 2}", "zero={stage: 1}", "graph.fusion=false"},
+                                    {"precision.compute=BF16", "dist.data=2", "zero={stage: 2}"},
+                                    {"optimizer={muon { lr: 0.01 }}"},
+                                    {"optimizer={adafactor { lr: 0.01 }}", "dist.data=2", "zero={stage: 1}"},
+                                    {"optimizer={sgd { lr: 0.1 momentum: 0.9 }}"}};
+  for (int stage = 0; stage <= 3; ++stage) layouts.push_back({"dist.data=4", absl::StrCat("zero.stage=", stage)});
+  return layouts;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, SameBitsTest, testing::ValuesIn(Layouts()));
+
+// Bytes of a stage's state that lie on the device, and in tiers.
+std::pair<int64_t, int64_t> StateBytes(const plan::Program& program) {
+  int64_t here = 0, below = 0;
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    if (program.buffer(b).kind() != plan::Buffer::OPTIMIZER || program.root[b] != b) continue;
+    (program.on_device[b] ? here : below) += program.slot_bytes[b];
+  }
+  return {here, below};
+}
+
+// The largest bytes that one update uses of a tier.
+int64_t LargestPart(const plan::Program& program) {
+  int64_t most = 0;
+  for (const plan::Actor& actor : program.stage->actors()) {
+    int64_t part = 0;
+    for (const plan::Kernel& kernel : actor.kernels()) {
+      if (kernel.name() == plan::kFetch) part += program.slot_bytes[kernel.inputs(0)];
+    }
+    most = std::max(most, part);
+  }
+  return most;
+}
+
+TEST(OffloadTest, OnTheDeviceAreTwoPartsOfIt) {
+  for (const Overrides& layout : {Overrides{"batch={global: 1 micro: 1}", "model.set=hidden=256"},
+                                  Overrides{"batch={global: 2 micro: 1}", "dist.tensor=2", "model.set=hidden=256"}}) {
+    const plan::Plan here = Compile(layout), below = Compile(With(layout, kOffload));
+    ASSERT_EQ(below.stages_size(), 1);
+    const plan::Program program = plan::ProgramOf(below, 0);
+    const auto [kept, lower] = StateBytes(program);
+    EXPECT_EQ(kept, 0);
+    EXPECT_EQ(lower, below.stages(0).tier_bytes(0));
+    EXPECT_EQ(lower, StateBytes(plan::ProgramOf(here, 0)).first);
+    const absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(below);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    // Gathered and reduced tensors are none here but scalars and rows of norms.
+    const int64_t moved = (*memory)[0].most[static_cast<int>(plan::Category::kCommunication)];
+    const int64_t others = (*plan::MeasureMemory(here))[0].most[static_cast<int>(plan::Category::kCommunication)];
+    EXPECT_LE(moved, 2 * LargestPart(program) + others);
+    EXPECT_LT(2 * LargestPart(program), lower / 2) << "this model shows nothing";
+    EXPECT_LT(below.stages(0).arena_bytes(), here.stages(0).arena_bytes() - lower / 2);
+  }
+}
+
+// Of the activations that eight layers keep, those of a few are on the device at a time.
+TEST(OffloadTest, OnTheDeviceIsWhatAFewLayersKeep) {
+  const Overrides deep = {"model.set=layers=8", "batch={global: 32 micro: 32}"};
+  const plan::Plan here = Compile(deep), below = Compile(With(deep, kKept));
+  ASSERT_EQ(below.stages_size(), 1);
+  ASSERT_EQ(below.stages(0).tier_bytes_size(), 1);
+  const auto activations = [](const plan::Plan& plan) {
+    const absl::StatusOr<std::vector<plan::StageMemory>> memory = plan::MeasureMemory(plan);
+    EXPECT_TRUE(memory.ok()) << memory.status();
+    return memory.ok() ? (*memory)[0].most[static_cast<int>(plan::Category::kActivations)] : 0;
+  };
+  EXPECT_LT(2 * activations(below), activations(here));
+  EXPECT_LE(below.stages(0).arena_bytes(), 1.03 * static_cast<double>(below.stages(0).lower_bound_bytes()));
+}
+
+// A part is fetched while the one before is in use, and the first ones beside the backward.
+TEST(OffloadTest, FetchesRunAheadOfTheUpdates) {
+  const plan::Plan plan = Compile({kOffload, "batch={global: 16 micro: 16}"}, kDisk);
+  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+  ASSERT_TRUE(report.ok()) << report.status();
+  const plan::Program program = plan::ProgramOf(plan, 0);
+  double backward = 0;
+  std::vector<const sim::TimedAct*> fetches, stores, updates;
+  for (const sim::TimedAct& act : report->acts) {
+    const plan::Actor& actor = program.actor(act.actor);
+    if (actor.section() == plan::Actor::MICRO) backward = std::max(backward, act.end_s);
+    if (plan::MovesTiers(actor)) {
+      EXPECT_EQ(plan.stages(0).streams(actor.stream()).name(), "tier disk");
+      (actor.kernels(0).name() == plan::kFetch ? fetches : stores).push_back(&act);
+      continue;
+    }
+    const auto& reads = actor.reads();
+    const auto fetched = [&](int32_t b) { return plan::MovesTiers(program.actor(program.writer[b])); };
+    if (std::any_of(reads.begin(), reads.end(), fetched)) updates.push_back(&act);
+  }
+  ASSERT_GT(fetches.size(), 4u);
+  EXPECT_EQ(fetches.size(), stores.size());
+  ASSERT_EQ(updates.size(), fetches.size());
+  EXPECT_LT(fetches[0]->begin_s, backward);
+  EXPECT_GT(fetches[0]->begin_s, 0) << "its bytes are taken for longer than it needs";
+  for (size_t i = 0; i + 1 < updates.size(); ++i) {
+    EXPECT_LE(fetches[i]->end_s, updates[i]->begin_s);
+    EXPECT_LE(updates[i]->end_s, stores[i]->begin_s);
+    if (i > 0) EXPECT_GE(fetches[i + 1]->begin_s, stores[i - 1]->end_s) << "into bytes that are still in use";
+  }
+  EXPECT_GT(report->exposed_comm_s, 0);
+}
+
+// What ranks take of a disk, beside what was planned; and that nothing of it is left.
+TEST(OffloadTest, TheDiskIsTakenAsPlanned) {
+  const std::string folder = absl::StrCat(testing::TempDir(), "/tiers");
+  TrainOptions options = OptionsFor({kOffload, "dist.data=2", "model.set=hidden=128"}, kDisk);
+  options.init = "";
+  options.steps = 1;
+  options.tier_folder = folder;
+  std::mutex mutex;
+  std::map<int, std::pair<int64_t, int64_t>> bytes;  // by rank: planned, taken
+  options.inspect = [&](executor::Executor& executor) {
+    absl::StatusOr<int64_t> taken = executor.TakenBytesOf(0);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (taken.ok()) bytes[executor.rank()] = {executor.program().stage->tier_bytes(0), *taken};
+    return taken.status();
+  };
+  const absl::StatusOr<std::vector<StepReport>> reports = Train(options);
+  ASSERT_TRUE(reports.ok()) << reports.status();
+  ASSERT_EQ(bytes.size(), 2u);
+  for (const auto& [rank, pair] : bytes) {
+    const auto [planned, taken] = pair;
+    EXPECT_GE(taken, planned);
+    EXPECT_LE(taken, planned + planned * 3 / 100) << "rank " << rank;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+}  // namespace
+}  // namespace weft::tests

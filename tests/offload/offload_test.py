@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""State of the optimizer on a disk, seen from outside: plans that fit, checkpoints, and what is refused."""
+import json
+import os
+import sys
+
+sys.path.insert(0, "tests/support")
+from programs import JOB, ProgramTest, call, corpus, losses, main  # noqa: E402
+
+CLUSTER = "cluster=../offload/disk.cluster"
+NOISY = ("model.set=dropout=0.1", "batch={global: 8 micro: 4}", CLUSTER)
+OFFLOAD = "zero.offload=OPTIMIZER"
+
+
+class OffloadTest(ProgramTest):
+    def memory(self, plan):
+        return json.loads(self.run_ok("weft-plan", "memory", "--json", plan).out)["stages"][0]
+
+    def refused(self, *overrides):
+        result = call("weft-compile", JOB, *overrides, "-o", self.path("none.plan"))
+        self.assertEqual(result.status, 2, result.err)
+        self.assertFalse(os.path.exists(self.path("none.plan")))
+        return result.err
+
+    def test_fits_where_it_did_not(self):
+        small = ("batch={global: 1 micro: 1}", "model.set=hidden=128", CLUSTER)
+        whole = self.memory(self.plan(*small))["arena_bytes"]
+        below = self.memory(self.plan(*small, OFFLOAD))
+        self.assertLess(below["arena_bytes"], whole)
+        limit = f"cluster.device.memory_bytes={(whole + below['arena_bytes']) // 2}"
+        said = self.refused(*small, limit)
+        self.assertIn("the plan does not fit: stage 0: memory of a rank: expected at most ", said)
+        self.assertIn("zero.offload=OPTIMIZER: ", said)
+        plan = self.plan(*small, limit, OFFLOAD)
+        self.assertEqual(below["tiers"], self.memory(plan)["tiers"])
+        self.assertIn(f"tier `disk` a rank: {below['tiers'][0]['bytes']:,} B", self.run_ok("weft-plan", "show", plan).out)
+        self.train(plan, 2, "--tier-dir", self.path("tiers"), data=self.write("corpus.txt", corpus(8)))
+
+    def test_checkpoints_know_no_tiers(self):
+        data, tiers = self.write("corpus.txt", corpus(40)), ("--tier-dir", self.path("tiers"))
+        here, below = self.plan(*NOISY, "dist.data=2"), self.plan(*NOISY, "dist.data=2", OFFLOAD)
+        self.train(here, 9, "--metrics", self.path("here.jsonl"), "--checkpoint-dir", self.path("here"), data=data)
+        flags = ("--checkpoint-dir", self.path("below"), "--metrics", self.path("below.jsonl"), "--resume")
+        for plan, stop, more in ((below, 3, tiers), (here, 6, ()), (below, 9, tiers)):
+            self.train(plan, stop, *flags, *more, data=data)
+        self.assertEqual(losses(self.path("below.jsonl")), losses(self.path("here.jsonl")))
+        last = "step-00000009/optimizer.safetensors"
+        with open(self.path(f"here/{last}"), "rb") as one, open(self.path(f"below/{last}"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        self.assertEqual(os.listdir(self.path("tiers")), [])
+
+    def test_a_full_disk_is_one_error(self):
+        plan, data = self.plan(CLUSTER, OFFLOAD), self.write("corpus.txt", corpus(8))
+        result = call("weft-run", plan, "--data", data, "--steps", 1, "--tier-dir", self.path("tiers"),
+                      shell="ulimit -f 64")
+        self.assertEqual(result.status, 1, result.err)
+        self.assertRegex(result.err, r"weft-run: rank 0: tier `disk`: .*: cannot allocate: File too large\n")
+        self.assertEqual(os.listdir(self.path("tiers")), [])
+
+    def test_bad_input(self):
+        self.assertIn("zero.offload: expected a cluster with tiers below the device, got the local machine, which has none",
+                      self.refused(OFFLOAD))
+        self.assertIn("zero.tier: expected a tier of tests/offload/disk.cluster, `disk` or `floppy`, got `tape`",
+                      self.refused(CLUSTER, OFFLOAD, "zero.tier=tape"))
+        self.assertIn("zero.tier: expected zero.offload, which says what lies there, got NOTHING",
+                      self.refused(CLUSTER, "zero.tier=disk"))
+        said = self.refused(CLUSTER, OFFLOAD, "zero.tier=floppy")
+        self.assertIn("the plan does not fit: stage 0: tier `floppy` of a rank: expected at most 4,096 bytes (4.00 KiB), got ",
+                      said)
+        self.assertNotIn("it would fit", said)
+        plan, data = self.plan(CLUSTER, OFFLOAD), self.write("corpus.txt", corpus(8))
+        result = call("weft-run", plan, "--data", data)
+        self.assertEqual(result.status, 2)
+        self.assertIn(f"--tier-dir: expected a folder for tier `disk` of {plan}, got none", result.err)
+        result = call("weft-run", self.plan(CLUSTER), "--data", data, "--tier-dir", self.path("tiers"))
+        self.assertEqual(result.status, 2)
+        self.assertIn("--tier-dir: expected only with a plan that keeps something on a disk, got ", result.err)
+        self.assertFalse(os.path.exists(self.path("tiers")))
+
+
+if __name__ == "__main__":
+    main()
