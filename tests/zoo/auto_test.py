@@ -35,7 +35,7 @@ def row_of(job, text):
     again = find(r"^computed again for the backward: AUTO: (.*)$")
     return "| " + " | ".join((
         f"`{job}`", find(r"predicted step (.*)$"), find(r"ranks, (.*) a rank"), gap[1] if gap else "0 %",
-        f"`{find(r'^chosen: (.*)$')}`", re.sub(r" in .*?\.(\d+) to .*?\.(\d+)", r" in \1 to \2", again))) + " |"
+        f"`{find(r'^chosen: (.*)$')}`", re.sub(r"[a-z][\w.]*\.(\d+)", r"\1", again))) + " |"
 
 
 class AutoTest(ProgramTest):
