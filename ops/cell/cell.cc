@@ -37,6 +37,35 @@ std::string textOf(KernelOp kernel) {
   return text;
 }
 
+unsigned ByComputation::getHashValue(const mlir::Operation *kernel) {
+  using Equivalence = mlir::OperationEquivalence;
+  auto op = llvm::cast<KernelOp>(const_cast<mlir::Operation *>(kernel)); // nothing of it is written
+  llvm::hash_code hash = llvm::hash_combine(op.getDomainAttr(), op.getStridesAttr(), op.getBatch());
+  for (mlir::Operation &inner : op.getBody().getOps()) {
+    hash = llvm::hash_combine(hash, Equivalence::computeHash(&inner, Equivalence::ignoreHashValue,
+                                                             Equivalence::ignoreHashValue,
+                                                             Equivalence::IgnoreLocations));
+  }
+  return unsigned(size_t(hash));
+}
+
+static mlir::DictionaryAttr withoutName(KernelOp kernel) {
+  mlir::NamedAttrList attributes(kernel->getAttrDictionary());
+  attributes.erase(kernel.getSymNameAttrName());
+  return attributes.getDictionary(kernel.getContext());
+}
+
+bool ByComputation::isEqual(const mlir::Operation *a, const mlir::Operation *b) {
+  if (a == b || a == getEmptyKey() || a == getTombstoneKey() || b == getEmptyKey() || b == getTombstoneKey()) {
+    return a == b;
+  }
+  auto one = llvm::cast<KernelOp>(const_cast<mlir::Operation *>(a));
+  auto other = llvm::cast<KernelOp>(const_cast<mlir::Operation *>(b));
+  return withoutName(one) == withoutName(other) &&
+         mlir::OperationEquivalence::isRegionEquivalentTo(&one.getBody(), &other.getBody(),
+                                                          mlir::OperationEquivalence::IgnoreLocations);
+}
+
 SumRowsOp sumRowsOf(mlir::Value yielded) {
   auto rounded = yielded.getDefiningOp<mlir::arith::TruncFOp>();
   return (rounded ? rounded.getIn() : yielded).getDefiningOp<SumRowsOp>();

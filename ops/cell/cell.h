@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "llvm/ADT/DenseMapInfo.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,9 +19,14 @@
 
 namespace weft::cell {
 
-/// A kernel as a plan has it; kernels that compute the same and have one name have one text. Does not verify it again,
-/// nor the module around it.
+/// A kernel as a plan has it. Does not verify it again, nor the module around it.
 std::string textOf(KernelOp kernel);
+
+/// For an llvm::DenseMap with kernels as keys: kernels that compute the same are one key, whatever their names.
+struct ByComputation : llvm::DenseMapInfo<mlir::Operation *> {
+  static unsigned getHashValue(const mlir::Operation *kernel);
+  static bool isEqual(const mlir::Operation *a, const mlir::Operation *b);
+};
 
 /// The sum over rows that a yielded value is, rounded or not; null if it is none.
 SumRowsOp sumRowsOf(mlir::Value yielded);

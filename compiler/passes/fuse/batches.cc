@@ -16,16 +16,16 @@ namespace {
 
 using task::KernelOp;
 
-// What kernels of one batch have in common: the `batch` kernel's text, what they share, and the unit that they run in.
+// What kernels of one batch have in common: the `batch` kernel, what they share, and the unit that they run in.
 struct Key {
-  std::string text;
+  Operation *made = nullptr;
   SmallVector<Value> shared;
   task::Section section;
   mlir::Attribute phase;
   int64_t chunk;
 
   bool operator<(const Key &other) const {
-    auto tie = [](const Key &key) { return std::tie(key.text, key.section, key.chunk); };
+    auto tie = [](const Key &key) { return std::tie(key.made, key.section, key.chunk); };
     if (tie(*this) != tie(other)) {
       return tie(*this) < tie(other);
     }
@@ -43,83 +43,37 @@ struct Batch {
   SmallVector<KernelOp> kernels;
 };
 
-// Those of a module by what they compute.
-using Cells = std::map<std::string, cell::KernelOp>;
+bool isShared(cell::KernelOp cell, unsigned operand) {
+  return llvm::all_of(cell.getStridesOf(operand), [](int64_t stride) { return stride == 0; });
+}
 
-class Batches {
+// The `batch` kernels of a module.
+class Cells {
 public:
-  Batches(mlir::SymbolTable &symbols, Cells &cells, task::ProgramOp program)
-      : symbols_(symbols), cells_(cells), program_(program),
-        builder_(mlir::OpBuilder::atBlockEnd(program->getParentOfType<mlir::ModuleOp>().getBody())) {}
+  explicit Cells(mlir::ModuleOp module)
+      : symbols_(module), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())) {}
 
-  void run() {
-    std::map<Key, size_t> known;
-    for (auto kernel : program_.getBody().getOps<KernelOp>()) {
-      if (kernel.getSection() != task::Section::Micro && kernel.getCell() && !kernel.getSegments()) {
-        add(kernel, known);
+  cell::KernelOp of(KernelOp kernel) { return symbols_.lookup<cell::KernelOp>(*kernel.getCell()); }
+
+  /// The same computation as that of `cell`, for tensors of any length: shared inputs first.
+  cell::KernelOp batchOf(cell::KernelOp cell) {
+    auto [it, isNew] = batches_.try_emplace(cell);
+    if (isNew) {
+      cell::KernelOp made = make(cell);
+      auto [same, differs] = distinct_.try_emplace(made, made);
+      if (differs) {
+        made.setSymName((cell.getSymName() + "_batch").str());
+        symbols_.insert(made);
+      } else {
+        made.erase();
       }
+      it->second = same->second;
     }
-    for (Batch &batch : batches_) {
-      join(batch, batch.kernels);
-    }
+    return it->second;
   }
-
-  int64_t batched() const { return batched_; }
 
 private:
-  static bool isShared(cell::KernelOp cell, unsigned operand) {
-    return llvm::all_of(cell.getStridesOf(operand), [](int64_t stride) { return stride == 0; });
-  }
-
-  // Whether a kernel does every place of some tensors alike and writes nothing that is there for a part of a step.
-  static bool fits(KernelOp kernel, cell::KernelOp cell) {
-    std::optional<Loops> loops = loopsOf(cell);
-    bool flat = loops && loops->isFlat() && loops->row.extent > 1 && !cell.getBatch() && !kernel.getRandoms();
-    // What is on the device for its update alone is so for one parameter after another.
-    flat &= llvm::all_of(kernel->getOperands(), [](Value operand) { return task::tierOf(operand).empty(); });
-    for (unsigned output = cell.getNumInputs(); flat && output < cell.getStrides().size(); ++output) {
-      flat = !isShared(cell, output);
-    }
-    return flat && llvm::all_of(kernel.getOutputs(), [&](Value output) {
-             // A gather of one layer's parameters does not wait for what is made of all others.
-             return staysForStep(output) && !isOfCollective(output, kernel.getSection());
-           });
-  }
-
-  // Whether a buffer has its bytes for the whole of a step, so that it is no loss to write it early.
-  static bool staysForStep(Value buffer) {
-    return isKept(buffer) ||
-           task::rootOf(buffer).getDefiningOp<task::BufferOp>().getKind() == task::BufferKind::Working;
-  }
-
-  void add(KernelOp kernel, std::map<Key, size_t> &known) {
-    auto cell = symbols_.lookup<cell::KernelOp>(*kernel.getCell());
-    if (!fits(kernel, cell)) {
-      return;
-    }
-    cell::KernelOp made = batchOf(cell);
-    Key key{cell::textOf(made), {}, kernel.getSection(), kernel->getAttr("phase"), ir::chunkOf(kernel)};
-    for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
-      if (isShared(cell, unsigned(index))) {
-        key.shared.push_back(input);
-      }
-    }
-    auto [same, isNew] = cells_.try_emplace(key.text, made);
-    if (isNew) {
-      made.setSymName((cell.getSymName() + "_batch").str());
-      symbols_.insert(made);
-    } else {
-      made.erase();
-    }
-    auto [it, begins] = known.try_emplace(key, batches_.size());
-    if (begins) {
-      batches_.push_back({same->second, {}});
-    }
-    batches_[it->second].kernels.push_back(kernel);
-  }
-
-  // The same computation, for tensors of any length: shared inputs first.
-  cell::KernelOp batchOf(cell::KernelOp cell) {
+  cell::KernelOp make(cell::KernelOp cell) {
     SmallVector<mlir::Attribute> strides;
     mlir::IRMapping map;
     auto made = builder_.create<cell::KernelOp>(cell.getLoc(), "k", ArrayRef<int64_t>(1), 1, builder_.getArrayAttr({}),
@@ -143,18 +97,84 @@ private:
     return made;
   }
 
+  mlir::SymbolTable symbols_;
+  mlir::OpBuilder builder_;
+  llvm::DenseMap<Operation *, cell::KernelOp> batches_;                       // by what they were made of
+  llvm::DenseMap<Operation *, cell::KernelOp, cell::ByComputation> distinct_; // of these
+};
+
+class Batches {
+public:
+  Batches(Cells &cells, task::ProgramOp program) : cells_(cells), program_(program) {}
+
+  void run() {
+    std::map<Key, size_t> known;
+    for (auto kernel : program_.getBody().getOps<KernelOp>()) {
+      if (kernel.getSection() != task::Section::Micro && kernel.getCell() && !kernel.getSegments()) {
+        add(kernel, known);
+      }
+    }
+    for (Batch &batch : batches_) {
+      join(batch, batch.kernels);
+    }
+  }
+
+  int64_t batched() const { return batched_; }
+
+private:
+  // Whether a kernel does every place of some tensors alike and writes nothing that is there for a part of a step.
+  static bool fits(KernelOp kernel, cell::KernelOp cell) {
+    std::optional<Loops> loops = loopsOf(cell);
+    bool flat = loops && loops->isFlat() && loops->row.extent > 1 && !cell.getBatch() && !kernel.getRandoms();
+    // What is on the device for its update alone is so for one parameter after another.
+    flat &= llvm::all_of(kernel->getOperands(), [](Value operand) { return task::tierOf(operand).empty(); });
+    for (unsigned output = cell.getNumInputs(); flat && output < cell.getStrides().size(); ++output) {
+      flat = !isShared(cell, output);
+    }
+    return flat && llvm::all_of(kernel.getOutputs(), [&](Value output) {
+             // A gather of one layer's parameters does not wait for what is made of all others.
+             return staysForStep(output) && !isOfCollective(output, kernel.getSection());
+           });
+  }
+
+  // Whether a buffer has its bytes for the whole of a step, so that it is no loss to write it early.
+  static bool staysForStep(Value buffer) {
+    return isKept(buffer) ||
+           task::rootOf(buffer).getDefiningOp<task::BufferOp>().getKind() == task::BufferKind::Working;
+  }
+
+  void add(KernelOp kernel, std::map<Key, size_t> &known) {
+    cell::KernelOp cell = cells_.of(kernel);
+    if (!fits(kernel, cell)) {
+      return;
+    }
+    cell::KernelOp made = cells_.batchOf(cell);
+    Key key{made, {}, kernel.getSection(), kernel->getAttr("phase"), ir::chunkOf(kernel)};
+    for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
+      if (isShared(cell, unsigned(index))) {
+        key.shared.push_back(input);
+      }
+    }
+    auto [it, begins] = known.try_emplace(key, batches_.size());
+    if (begins) {
+      batches_.push_back({made, {}});
+    }
+    batches_[it->second].kernels.push_back(kernel);
+  }
+
   // Makes one kernel of them, or of each half where the whole has no place.
   void join(const Batch &batch, ArrayRef<KernelOp> kernels) {
     if (kernels.size() < 2) {
       return;
     }
-    std::string name = KernelOp(kernels[0]).getName().str(), symbol = cell::KernelOp(batch.cell).getSymName().str();
-    Fused fused{name, {}, {}, builder_.getDictionaryAttr({})};
-    fused.cell = mlir::FlatSymbolRefAttr::get(builder_.getContext(), symbol);
-    fused.segments = builder_.getI64IntegerAttr(int64_t(kernels.size()));
+    std::string name = KernelOp(kernels[0]).getName().str();
+    mlir::Builder builder(program_.getContext());
+    Fused fused{name, {}, {}, builder.getDictionaryAttr({})};
+    fused.cell = mlir::FlatSymbolRefAttr::get(batch.cell);
+    fused.segments = builder.getI64IntegerAttr(int64_t(kernels.size()));
     for (bool shared : {true, false}) {
       for (KernelOp kernel : shared ? kernels.take_front() : kernels) {
-        auto cell = symbols_.lookup<cell::KernelOp>(*kernel.getCell());
+        cell::KernelOp cell = cells_.of(kernel);
         for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
           if (isShared(cell, unsigned(index)) == shared) {
             fused.inputs.push_back(input);
@@ -191,20 +211,17 @@ private:
     });
   }
 
-  mlir::SymbolTable &symbols_;
   Cells &cells_;
   task::ProgramOp program_;
-  mlir::OpBuilder builder_;
   SmallVector<Batch> batches_;
   int64_t batched_ = 0;
 };
 
 struct FuseBatches : impl::FuseBatchesBase<FuseBatches> {
   void runOnOperation() override {
-    mlir::SymbolTable symbols(getOperation());
-    Cells cells;
+    Cells cells(getOperation());
     for (auto program : getOperation().getOps<task::ProgramOp>()) {
-      Batches batches(symbols, cells, program);
+      Batches batches(cells, program);
       batches.run();
       numBatched += batches.batched();
     }

@@ -1,6 +1,4 @@
 // Kernels are generated, and join those that read their results.
-#include <map>
-
 #include "compiler/analysis/cost.h"
 #include "compiler/analysis/layer.h"
 #include "compiler/codegen/loops.h"
@@ -31,6 +29,9 @@ struct Node {
   SmallVector<mlir::Attribute> randoms;
 };
 
+// Of kernels by what they compute.
+using Symbols = llvm::DenseMap<Operation *, mlir::FlatSymbolRefAttr, cell::ByComputation>;
+
 class Clusters {
 public:
   Clusters(mlir::ModuleOp module, task::ProgramOp program, int64_t joins)
@@ -52,23 +53,23 @@ public:
   int64_t joined() const { return joined_; }
 
   // Gives every kernel the symbol of what it computes, which kernels that compute the same share.
-  void name(std::map<std::string, std::string> &symbols) {
+  void name(Symbols &symbols) {
     for (auto kernel : program_.getBody().getOps<KernelOp>()) {
       auto it = nodes_.find(kernel);
       if (it == nodes_.end()) {
         continue;
       }
       cell::KernelOp cell = it->second.part.kernel;
-      cell.setSymName("k");
-      std::string symbol =
-          "k" + std::to_string(symbols.size()) + "_" + llvm::join(it->second.names, "_").substr(0, kName);
-      auto [known, isNew] = symbols.try_emplace(cell::textOf(cell), symbol);
+      auto [known, isNew] = symbols.try_emplace(cell);
       if (isNew) {
-        cell.setSymName(known->second);
+        std::string symbol =
+            "k" + std::to_string(symbols.size() - 1) + "_" + llvm::join(it->second.names, "_").substr(0, kName);
+        cell.setSymName(symbol);
+        known->second = mlir::FlatSymbolRefAttr::get(cell);
       } else {
         cell.erase();
       }
-      kernel.setCellAttr(mlir::FlatSymbolRefAttr::get(kernel.getContext(), known->second));
+      kernel.setCellAttr(known->second);
     }
   }
 
@@ -302,7 +303,7 @@ struct FuseClusters : impl::FuseClustersBase<FuseClusters> {
   using FuseClustersBase::FuseClustersBase;
 
   void runOnOperation() override {
-    std::map<std::string, std::string> symbols;
+    Symbols symbols;
     for (auto program : getOperation().getOps<task::ProgramOp>()) {
       Clusters clusters(getOperation(), program, joins);
       clusters.run();
