@@ -95,10 +95,6 @@ absl::Status CheckTier(const char* part, const Part& of, const Job& job, const C
     return absl::InvalidArgumentError(absl::StrCat(
         part, ".offload: expected a cluster with tiers below the device, got ", where, ", which has none"));
   }
-  if (cluster.device().kind() != "cpu") {
-    return absl::InvalidArgumentError(
-        absl::StrCat(part, ".offload: expected a cluster of kind cpu, got ", cluster.device().kind()));
-  }
   std::vector<std::string> names;
   for (const Tier& tier : cluster.tier()) {
     if (of.tier().empty() || of.tier() == tier.name()) return absl::OkStatus();

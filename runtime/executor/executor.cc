@@ -68,6 +68,18 @@ int StreamThatWrites(const plan::Program& program, int32_t b) {
   }
 }
 
+// The offset in the arena at which state of a tier is when a step uses it; a plan has one (plan::CheckTiers).
+int64_t OffsetInUse(const plan::Program& program, int32_t below) {
+  for (const plan::Actor& actor : program.stage->actors()) {
+    for (const plan::Kernel& kernel : actor.kernels()) {
+      if (plan::MovesTier(kernel) && plan::BelowOf(kernel) == below) {
+        return program.buffer(plan::AboveOf(kernel)).offset();
+      }
+    }
+  }
+  return 0;
+}
+
 // Drops what it is given.
 class NoResult : public ResultField {
  public:
@@ -107,7 +119,7 @@ struct Executor::Builder {
     if (made->operation != nullptr) {
       return std::make_unique<OperationWork>(context, place, made->inputs, made->outputs, std::move(made->operation));
     }
-    const bool steady = executor.services_.device->gpu() != nullptr && !plan::HasPort(actor);
+    const bool steady = executor.services_.device->gpu() != nullptr && OnlyEnqueues(actor);
     if (steady) kernels[a] = actor.kernels_size();
     auto work = std::make_unique<KernelWork>(context, steady);
     for (const plan::Kernel& kernel : actor.kernels()) {
@@ -118,23 +130,30 @@ struct Executor::Builder {
     return work;
   }
 
+  // Whether the host has nothing to do for an actor's kernels but to enqueue them.
+  bool OnlyEnqueues(const plan::Actor& actor) const {
+    return !plan::HasPort(actor) &&
+           std::all_of(actor.kernels().begin(), actor.kernels().end(), [&](const plan::Kernel& kernel) {
+             return !plan::MovesTier(kernel) || executor.StoreOf(plan::BelowOf(kernel)).only_enqueues();
+           });
+  }
+
   const Workspaces& WorkspacesOf(size_t stream) {
     while (workspaces.size() <= stream) workspaces.emplace_back();
     return workspaces[stream];
   }
 
-  std::unique_ptr<Kernel> MoveOf(const plan::Kernel& kernel) {
-    const bool fetches = kernel.name() == plan::kFetch;
-    const int32_t b = fetches ? kernel.inputs(0) : kernel.outputs(0);
+  std::unique_ptr<Kernel> MoveOf(const plan::Kernel& kernel, device::Stream& stream) {
+    const int32_t b = plan::BelowOf(kernel);
     const plan::Buffer& buffer = place.program->buffer(b);
-    TierStore& store = *executor.tiers_[buffer.tier() - 1];
     const PlaceInStore in_store{buffer.offset(), place.program->exact_bytes[b], buffer.slots(),
                                 place.program->slot_bytes[b]};
-    return fetches ? CreateFetchKernel(store, in_store) : CreateStoreKernel(store, in_store);
+    return kernel.name() == plan::kFetch ? CreateFetchKernel(executor.StoreOf(b), in_store, stream)
+                                         : CreateStoreKernel(executor.StoreOf(b), in_store, stream);
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, int stream) {
-    if (plan::MovesTier(kernel)) return MoveOf(kernel);
+    if (plan::MovesTier(kernel)) return MoveOf(kernel, *executor.streams_[stream]);
     if (kernel.name() == "input") return InputOf(kernel, *executor.streams_[stream]);
     if (kernel.name() == "output") return OutputOf(kernel, *executor.streams_[stream]);
     KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
@@ -255,15 +274,15 @@ absl::Status Executor::CreateTiers() {
     tiers_.emplace_back();
     const int64_t bytes = program_.stage->tier_bytes(t);
     if (bytes == 0) continue;
-    if (!services_.device->host_addressable()) {
-      return absl::UnimplementedError("a tier below the device: expected ranks on the host, got a GPU");
-    }
-    auto store = TierStore::Create(program_.plan->header().cluster().tier(t), rank_, bytes, services_.tier_folder);
+    auto store = TierStore::Create(program_.plan->header().cluster().tier(t), rank_, bytes, services_.tier_folder,
+                                   *services_.device);
     if (!store.ok()) return store.status();
     tiers_.back() = *std::move(store);
   }
   return absl::OkStatus();
 }
+
+TierStore& Executor::StoreOf(int32_t buffer) const { return *tiers_[program_.buffer(buffer).tier() - 1]; }
 
 absl::StatusOr<int64_t> Executor::TakenBytesOf(int tier) const {
   const bool used = tier < static_cast<int>(tiers_.size()) && tiers_[tier] != nullptr;
@@ -395,23 +414,18 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   if (upload != nullptr) {
     if (absl::Status status = upload->Prepare(); !status.ok()) return Prefixed(absl::StrCat("rank ", rank_), status);
   }
-  struct alignas(plan::kAlignment) Line {
-    char bytes[plan::kAlignment];
-  };
-  std::vector<Line> in_tier;  // what is on its way there
   return OnStream([&](device::Stream& stream) {
     absl::Status status = upload == nullptr ? absl::OkStatus() : upload->Run(0, stream);
     const RunContext context{.seed = services_.seed, .stream = stream.handle()};
     for (const Step& step : steps) {
       if (!status.ok()) return status;
       const plan::Buffer& buffer = program_.buffer(step.buffer);
-      const int64_t bytes = program_.exact_bytes[step.buffer];
-      if (buffer.tier() > 0) in_tier.resize(bytes / sizeof(Line) + 1);
-      void* const output = buffer.tier() > 0 ? in_tier.data()->bytes : arena_->base() + buffer.offset();
+      const bool below = buffer.tier() > 0;
+      void* const output = arena_->base() + (below ? OffsetInUse(program_, step.buffer) : buffer.offset());
       const void* const input = output;
       status = step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u}, absl::MakeConstSpan(&output, 1));
-      if (status.ok() && buffer.tier() > 0) {
-        status = tiers_[buffer.tier() - 1]->Write(buffer.offset(), output, bytes);
+      if (status.ok() && below) {
+        status = StoreOf(step.buffer).Store(buffer.offset(), output, program_.exact_bytes[step.buffer], stream);
       }
       status = Prefixed(InitialValueOf(step.buffer), status);
     }

@@ -142,6 +142,7 @@ class Executor {
   struct Builder;
   Executor(plan::Program program, int rank, const Services& services);
   absl::Status CreateTiers();
+  TierStore& StoreOf(int32_t buffer) const;  // of a buffer in a tier
   void CollectState();
   absl::Status PrepareMetrics();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);

@@ -31,6 +31,9 @@ bool HasPort(const Actor& actor);
 inline constexpr char kFetch[] = "fetch", kStore[] = "store";
 bool MovesTier(const Kernel& kernel);
 bool MovesTiers(const Actor& actor);
+// Of such a kernel, the buffer in the tier, and the one on the device.
+inline int32_t BelowOf(const Kernel& move) { return move.name() == kFetch ? move.inputs(0) : move.outputs(0); }
+inline int32_t AboveOf(const Kernel& move) { return move.name() == kFetch ? move.outputs(0) : move.inputs(0); }
 
 // One act of a step, among those of one stage: the actor that fires, and for which micro-batch.
 struct StageAct {

@@ -45,15 +45,30 @@ absl::Status CheckWork(const Program& program, int32_t a, int w) {
   return absl::OkStatus();
 }
 
+// State in a tier begins with what the device makes, in a place that a copy says.
+absl::Status CheckState(const Program& program, const std::vector<bool>& moved) {
+  for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+    const Buffer& buffer = program.buffer(b);
+    if (program.on_device[b] || !buffer.has_init() || buffer.alias_of() != 0 || moved[b]) continue;
+    return InvalidPlan("buffer `", buffer.name(), "`: expected a copy between the tier and the device, got none");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckTiers(const Program& program) {
+  std::vector<bool> moved(program.stage->buffers_size(), false);
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
     for (size_t w = 0; w < program.work[a].size(); ++w) {
       const absl::Status status = CheckWork(program, a, static_cast<int>(w));
       if (!status.ok()) return Under(program.Where(a, static_cast<int>(w)), status);
     }
+    for (const Kernel& kernel : program.actor(a).kernels()) {
+      if (MovesTier(kernel)) moved[BelowOf(kernel)] = true;
+    }
   }
+  if (absl::Status status = CheckState(program, moved); !status.ok()) return status;
   for (const Metric& metric : program.plan->metrics()) {
     if (metric.stage() != program.index || program.on_device[metric.buffer()]) continue;
     return InvalidPlan("metric `", metric.name(), "`: expected a buffer of the device, got one of a tier");

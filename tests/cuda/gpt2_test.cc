@@ -43,6 +43,7 @@ TrainOptions Options(const Case& it) {
   options.overrides.insert(options.overrides.end(), it.layout.begin(), it.layout.end());
   if (!it.precision.empty()) options.overrides.push_back("precision=" + it.precision);
   options.data = "models/gpt2/gpt2.mlir";
+  options.tier_folder = testing::TempDir();
   options.steps = kSteps;
   return options;
 }
@@ -111,6 +112,11 @@ const Case kCases[] = {
     {"three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}},
     {"recompute", {"recompute.policy=FULL"}},
     {"ring", {"dist.context=2", "graph.ring=ALWAYS"}},
+    {"state_on_the_host", {"zero.offload=OPTIMIZER"}},
+    {"state_on_the_host_zero_1", {"dist.data=2", "zero.stage=1", "zero.offload=OPTIMIZER"}},
+    {"state_on_a_disk", {"zero.offload=OPTIMIZER", "zero.tier=disk"}},
+    {"kept_on_the_host", {"recompute.offload=true"}},
+    ByLibrary(BFloat16("below_bf16_library", {"zero.offload=OPTIMIZER", "recompute.offload=true", "recompute.tier=disk"})),
     ByLibrary({"library", {}}),
     ByLibrary({"library_tensor", {"dist.tensor=2"}}),
     {"apart", {"graph.fusion=false"}},
