@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/plan/program.h"
@@ -22,7 +23,6 @@ class Simulator {
   Simulator(const std::vector<Program>& programs, std::mt19937_64& random) : programs_(programs), random_(random) {
     for (const Program& program : programs) {
       StageState& stage = stages_.emplace_back();
-      stage.blocks.resize(program.stage->arena_bytes() / 64 + 1);
       stage.ended.resize(program.stage->actors_size(), 0);
       for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
         if (program.root[b] != b || !program.persistent[b]) continue;
@@ -55,7 +55,7 @@ class Simulator {
     int readers = 0, writers = 0;  // acts under way
   };
   struct StageState {
-    std::vector<Block> blocks;
+    std::unordered_map<int64_t, Block> blocks;  // by their number; tiers are far from the arena (kTierSpan)
     std::vector<int64_t> ended;  // acts of an actor
   };
   struct StreamState {

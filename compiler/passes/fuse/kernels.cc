@@ -101,6 +101,10 @@ bool writes(Operation *op, Value buffer) {
   return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
 }
 
+// Gives an op that has just come to its block a number between those of its neighbours. Two neighbours without one would
+// have the next question of order number the whole block (mlir::Block::recomputeOpOrder).
+static void number(Operation *op, Operation *neighbour) { (void)op->isBeforeInBlock(neighbour); }
+
 void declareBefore(Operation *place, Value buffer) {
   Operation *declaration = buffer.getDefiningOp();
   if (declaration->isBeforeInBlock(place)) {
@@ -110,6 +114,7 @@ void declareBefore(Operation *place, Value buffer) {
     declareBefore(place, alias.getSource());
   }
   declaration->moveBefore(place);
+  number(declaration, place);
 }
 
 void eraseUnused(Value buffer) {
@@ -222,6 +227,7 @@ KernelOp fuse(ArrayRef<KernelOp> parts, const Fused &fused) {
       fused.inPlace.empty() ? mlir::DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(fused.inPlace),
       costs ? b.getDenseF64ArrayAttr(costOf(parts, fused)) : mlir::DenseF64ArrayAttr(), mlir::DictionaryAttr(),
       fused.cell, fused.randoms, fused.segments);
+  number(made, place);
   made->setDiscardableAttrs(first->getDiscardableAttrDictionary());
   for (KernelOp part : parts) {
     if (part.getProduct()) {
