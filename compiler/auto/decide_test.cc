@@ -37,6 +37,7 @@ CompileOptions optionsOf(const std::vector<std::string> &overrides, const std::v
   std::vector<std::string> cluster = {"cluster.node.count=2", "cluster.node.ranks=4"};
   cluster.insert(cluster.end(), ofCluster.begin(), ofCluster.end());
   options.cluster = *LoadCluster("clusters/8xh200.cluster", cluster);
+  options.cluster.clear_tier(); // whose use has a test of its own
   return options;
 }
 
@@ -263,6 +264,37 @@ void expectLeast(const std::vector<std::string> &keys, const std::vector<std::st
 
 TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
   expectLeast({"dist.context=1", "dist.tensor=1", "zero.stage=3"}, {"cluster.node.count=1"});
+}
+
+// State goes below the device where nothing fits beside it, then what layers keep too; no sooner.
+TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
+  const std::vector<std::string> keys = {"dist={data: 2}", "zero.stage=0", "batch.micro=4", "recompute.policy=NONE"};
+  const std::vector<std::string> cluster = {"cluster.node={count: 1 ranks: 2}"};
+  const auto decidedIn = [&](std::vector<std::string> more, int64_t memoryBytes) {
+    more.insert(more.begin(), keys.begin(), keys.end());
+    CompileOptions options = optionsOf(more, cluster);
+    *options.cluster.mutable_tier() = LoadCluster("clusters/8xh200.cluster")->tier();
+    options.cluster.mutable_device()->set_memory_bytes(memoryBytes);
+    return decide(options, {});
+  };
+  const auto bytesWith = [&](const std::vector<std::string> &more) {
+    const absl::StatusOr<Decided> found = decidedIn(more, int64_t(1) << 40);
+    EXPECT_TRUE(found.ok()) << found.status();
+    return found.ok() ? bytesOf(found->plan) : 0;
+  };
+  const int64_t here = bytesWith({}), state = bytesWith({"zero.offload=OPTIMIZER"}),
+                both = bytesWith({"zero.offload=OPTIMIZER", "recompute.offload=true"});
+  ASSERT_LT(state, here);
+  ASSERT_LT(both, state);
+  for (const auto &[bytes, below] : {std::pair(here, ""), {(here + state) / 2, " zero.offload=OPTIMIZER"},
+                                     {(state + both) / 2, " zero.offload=OPTIMIZER recompute.offload=true"}}) {
+    const absl::StatusOr<Decided> found = decidedIn({}, bytes);
+    ASSERT_TRUE(found.ok()) << found.status() << below;
+    EXPECT_LE(bytesOf(found->plan), bytes);
+    const std::string &chosen = found->plan.header().decision().best(0).keys();
+    EXPECT_EQ(chosen.substr(std::min(chosen.find(" zero.offload"), chosen.size())), below);
+    EXPECT_EQ(found->job.zero().offload() == Zero::OPTIMIZER, *below != 0);
+  }
 }
 
 // Activations are most of it.

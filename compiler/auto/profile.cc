@@ -82,6 +82,8 @@ private:
     placeActors();
     if (profile_.pieces.empty())
       at(kUnnamed);
+    const std::vector<bool> &onDevice = program_.on_device;
+    const bool hasTiers = std::find(onDevice.begin(), onDevice.end(), false) != onDevice.end();
     double end = 0;
     for (const sim::TimedAct &act : report_.acts) {
       const Actor &actor = program_.actor(act.actor);
@@ -98,8 +100,10 @@ private:
         if (last)
           (forward ? piece.lastForward_s : piece.lastBackward_s) += seconds;
       } else {
+        const double waited_s = seconds - (act.end_s - act.begin_s);
         profile_.once_s += act.end_s - act.begin_s;
-        profile_.waits_s += seconds - (act.end_s - act.begin_s);
+        // For state that comes from a tier: as much as there is of it.
+        (hasTiers ? profile_.once_s : profile_.waits_s) += waited_s;
       }
       end = act.end_s;
     }
@@ -121,7 +125,7 @@ private:
     const std::vector<plan::Category> categories = plan::CategoriesOf(program_);
     double kept = 0;
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      if (program_.root[b] != b)
+      if (program_.root[b] != b || !program_.on_device[b])
         continue;
       const double bytes = double(program_.slot_bytes[b]);
       const plan::Category category = categories[b];
