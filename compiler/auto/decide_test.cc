@@ -269,7 +269,7 @@ TEST(DecideTest, WhatFitsNowhereNamesTheLeast) {
 // State goes below the device where nothing fits beside it, then what layers keep too; no sooner.
 TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
   const std::vector<std::string> keys = {"dist={data: 2}", "zero.stage=0", "batch.micro=4", "recompute.policy=NONE"};
-  const std::vector<std::string> cluster = {"cluster.node={count: 1 ranks: 2}"};
+  const std::vector<std::string> cluster = {"cluster.node.count=1", "cluster.node.ranks=2"};
   const auto decidedIn = [&](std::vector<std::string> more, int64_t memoryBytes) {
     more.insert(more.begin(), keys.begin(), keys.end());
     CompileOptions options = optionsOf(more, cluster);

@@ -52,7 +52,7 @@ OVERRIDES = [
     (["cluster=../../clusters/laptop.cluster", "dist.tensor=8"],
      "dist: expected at most 4 ranks of clusters/laptop.cluster, got tensor 8"),
     (["cluster=tiny.job"],
-     "{folder}/tiny.job:2:1: unknown key model: expected device, node, network, calibration, calibration_file"),
+     "{folder}/tiny.job:2:1: unknown key model: expected device, node, network, calibration, calibration_file, tier"),
     (["dist.data=0", "dist.tensor=-2"], "{job}: dist.tensor: expected 1 or more, got -2"),
     (["batch={global: 3}", "dist.data=4"],
      "{job}: batch.micro: expected at least dist.data (4), which splits each micro-batch, got 3"),
