@@ -192,7 +192,7 @@ private:
       return false;
     }
     declareBefore(adding.back(), result);
-    sum->moveAfter(adding.back());
+    moveTo(KernelOp(adding.back())->getNextNode(), sum);
     // The last one first: where that finds no place, nothing has changed.
     for (size_t i = adding.size(); i-- > 0;) {
       KernelOp einsum = adding[i];
@@ -275,7 +275,7 @@ private:
       return false;
     }
     declareBefore(einsum, sum);
-    accumulate->moveAfter(einsum);
+    moveTo(einsum->getNextNode(), accumulate);
     addInPlace(accumulate, einsum, products);
     return fuse({einsum, accumulate}, {task::AccumulateEinsumKernel::kName,
                                        {einsum.getInputs()[0], einsum.getInputs()[1], sum},

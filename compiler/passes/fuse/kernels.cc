@@ -102,8 +102,17 @@ bool writes(Operation *op, Value buffer) {
 }
 
 // Gives an op that has just come to its block a number between those of its neighbours. Two neighbours without one would
-// have the next question of order number the whole block (mlir::Block::recomputeOpOrder).
+// have the next question of order number all ops of the block.
 static void number(Operation *op, Operation *neighbour) { (void)op->isBeforeInBlock(neighbour); }
+
+void moveTo(Operation *place, Operation *op) {
+  if (op == place) {
+    return;
+  }
+  op->remove();
+  place->getBlock()->getOperations().insert(mlir::Block::iterator(place), op);
+  number(op, place);
+}
 
 void declareBefore(Operation *place, Value buffer) {
   Operation *declaration = buffer.getDefiningOp();
@@ -113,8 +122,7 @@ void declareBefore(Operation *place, Value buffer) {
   if (auto alias = llvm::dyn_cast<task::AliasOp>(declaration)) {
     declareBefore(place, alias.getSource());
   }
-  declaration->moveBefore(place);
-  number(declaration, place);
+  moveTo(place, declaration);
 }
 
 void eraseUnused(Value buffer) {
@@ -134,7 +142,11 @@ namespace {
 // the two, or between a part and that, writes an operand or uses what a part has yet to write.
 Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   auto before = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
-  auto isPart = [&](Operation *op) { return llvm::is_contained(parts, llvm::dyn_cast<KernelOp>(op)); };
+  llvm::SmallPtrSet<Operation *, 8> all;
+  for (KernelOp part : parts) {
+    all.insert(part);
+  }
+  auto isPart = [&](Operation *op) { return all.contains(op); };
   Operation *last = *llvm::max_element(parts, before), *place = last;
   // What uses an output of a part, on the side of it that is asked for: what comes before uses the buffer's last value.
   auto eachUser = [&](bool behind, auto visit) {

@@ -52,6 +52,10 @@ bool isKept(mlir::Value buffer);
 /// Whether an operation writes a buffer, by this view or another.
 bool writes(mlir::Operation *op, mlir::Value buffer);
 
+/// Moves an op before `place`, of the same block. MLIR's moveBefore() and moveAfter() have the next question of order
+/// number all ops of the block; this numbers `op` alone.
+void moveTo(mlir::Operation *place, mlir::Operation *op);
+
 /// Moves the declaration of a buffer, and of what it is a view of, before `place` where it is behind.
 void declareBefore(mlir::Operation *place, mlir::Value buffer);
 
