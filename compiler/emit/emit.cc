@@ -1,13 +1,14 @@
 #include "compiler/emit/emit.h"
 
 #include "compiler/analysis/cost.h"
+#include "compiler/analysis/location.h"
 #include "compiler/analysis/next_best.h"
 #include "compiler/codegen/blocks.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/Path.h"
 #include "runtime/plan/devices.h"
 #include "runtime/plan/enums.h"
+#include "runtime/plan/joins.h"
 
 namespace weft::compiler {
 
@@ -300,6 +301,20 @@ private:
     }
   }
 
+  static void emitJoinNotes(task::KernelOp op, plan::Kernel &out) {
+    std::vector<plan::Operator> operators;
+    std::vector<plan::ApartInput> apart;
+    const JoinNotes notes = joinNotesOf(op.getLoc());
+    for (const JoinedOp &it : notes.joined) {
+      operators.push_back({it.name, it.location});
+    }
+    for (const auto &[input, why] : notes.apart) {
+      apart.push_back({int32_t(input), why});
+    }
+    plan::SetOperators(operators, &out);
+    plan::SetApart(apart, &out);
+  }
+
   LogicalResult emitKernel(task::KernelOp op, plan::Kernel &out) {
     out.set_name(op.getName().str());
     for (Value input : op.getInputs()) {
@@ -331,6 +346,7 @@ private:
         out.set_partials(blocks.partials(loops));
         out.set_groups(blocks.sumBlocks(loops));
       }
+      emitJoinNotes(op, out);
     }
     for (mlir::Attribute attribute :
          op.getRandomsAttr() ? op.getRandomsAttr().getValue() : ArrayRef<mlir::Attribute>()) {
@@ -503,30 +519,6 @@ private:
 };
 
 } // namespace
-
-std::string describeLocation(Operation *op) {
-  std::string text;
-  mlir::Location loc = op->getLoc();
-  while (true) {
-    if (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(loc)) {
-      loc = call.getCallee();
-    } else if (auto name = llvm::dyn_cast<mlir::NameLoc>(loc)) {
-      loc = name.getChildLoc();
-    } else if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc); fused && !fused.getLocations().empty()) {
-      loc = fused.getLocations().front();
-    } else {
-      break;
-    }
-  }
-  if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(loc)) {
-    text = llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" +
-           std::to_string(file.getColumn());
-  }
-  if (llvm::StringRef scope = ir::scopeOf(op); !scope.empty()) {
-    text += (text.empty() ? "in " : " in ") + scope.str();
-  }
-  return text;
-}
 
 LogicalResult emitPlan(mlir::ModuleOp module, plan::Plan &plan) {
   int index = 0;

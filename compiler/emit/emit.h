@@ -13,9 +13,6 @@ namespace weft::compiler {
 /// a plan.
 llvm::LogicalResult emitPlan(mlir::ModuleOp module, plan::Plan &plan);
 
-/// "gpt2.mlir:31:8 in h.3.mlp": the innermost line of a location, and the scope.
-std::string describeLocation(mlir::Operation *op);
-
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_EMIT_EMIT_H_

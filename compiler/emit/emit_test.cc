@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/codegen/loops.h"
 #include "compiler/dialect/task/task.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -18,7 +19,7 @@ protected:
           diagnostic = error.str();
           return mlir::success();
         }) {
-    context_.loadDialect<ir::WeftDialect, task::TaskDialect>();
+    context_.loadDialect<ir::WeftDialect, task::TaskDialect, cell::CellDialect>();
   }
 
   bool emit(const std::string &text) {
@@ -129,6 +130,32 @@ TEST_F(EmitTest, SaysTheNextBestLayout) {
   EXPECT_EQ(next("{axis = 0 : i64}"), "");
   EXPECT_EQ(next("{axis = 0 : i64, states = #weft.sbp<P, S(0)>, more_seconds = 0.5 : f64, avoided = true}"),
             "made { kind: PARTIAL_SUM } read { kind: SPLIT } more_s: 0.5 avoided: true");
+}
+
+// What the location of a generated kernel says of joining, and of no other one.
+TEST_F(EmitTest, SaysWhatWasJoined) {
+  const std::string note =
+      " loc(fused<{apart = [[1, \"unit\"], [0, \"sum\"]], joined = [[\"add\", \"m.mlir:3:4 in h\"], "
+      "[\"neg\", \"\"]]}>[\"m.mlir\":5:6])\n";
+  ASSERT_TRUE(
+      emit(program("  task.actor \"a\" compute micro {\n"
+                   "    task.kernel \"fill\" outs(%x : !t) {} micro" +
+                       note + "    task.kernel \"add+neg\" ins(%x, %x : !t, !t) outs(%y : !t) {} micro cell @k" + note +
+                       "  }\n",
+                   1) +
+           R"(
+cell.kernel @k domain [16] row 1 strides [array<i64: 1>, array<i64: 1>, array<i64: 1>] {
+^bb0(%a: f32, %b: f32):
+  %sum = arith.addf %a, %b : f32
+  cell.yield %sum : f32
+})")) << diagnostic;
+  const plan::Actor &a = actor("a");
+  EXPECT_EQ(a.kernels(0).attributes_size(), 0);
+  EXPECT_EQ(a.kernels(0).location(), "m.mlir:5:6");
+  EXPECT_EQ(a.kernels(1).location(), "m.mlir:5:6");
+  ASSERT_EQ(a.kernels(1).attributes_size(), 2);
+  EXPECT_EQ(a.kernels(1).attributes().at("joined").string(), "add m.mlir:3:4 in h\nneg");
+  EXPECT_EQ(a.kernels(1).attributes().at("apart").string(), "1 unit, 0 sum");
 }
 
 // Their values are compared where they are declared; their names are the assembly's.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -11,12 +12,14 @@
 #include "runtime/measure/figures.h"
 #include "runtime/measure/largest.h"
 #include "runtime/measure/memory.h"
+#include "runtime/plan/joins.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
 #include "runtime/show/decision.h"
 #include "runtime/show/evaluation.h"
 #include "runtime/show/figures.h"
+#include "runtime/show/joins.h"
 #include "runtime/show/padding.h"
 #include "runtime/show/table.h"
 
@@ -138,7 +141,21 @@ std::vector<int32_t> ActorsOf(const Program& program, const Stream& stream) {
   return actors;
 }
 
-std::string StreamText(const Program& program, int s, const PrintOptions& options) {
+// Of a generated kernel, below it: what was joined, and with what the compiler would not join it.
+void AddJoins(const Program& program, const Boundaries& boundaries, int32_t a, int32_t k, Table* table) {
+  const Kernel& kernel = program.actor(a).kernels(k);
+  if (OperatorsOf(kernel).size() > 1) {
+    const std::string tensors =
+        kernel.segments() > 0 ? absl::StrCat(" for each of ", kernel.segments(), " tensors") : "";
+    table->Add({absl::StrCat("      joins ", OperatorsText(kernel), tensors)});
+  }
+  for (const Boundary& it : boundaries.Before(a, k)) {
+    if (it.asked) table->Add({absl::StrCat("      apart from ", BoundaryText(program, it))});
+  }
+}
+
+// With kernels if `boundaries` is there.
+std::string StreamText(const Program& program, int s, const std::optional<Boundaries>& boundaries) {
   const Stream& stream = program.stage->streams(s);
   std::string text = absl::StrCat("  stream ", s, " `", stream.name(), "` (", NameOf(stream.kind()), ")\n");
   Table table(4);
@@ -146,16 +163,17 @@ std::string StreamText(const Program& program, int s, const PrintOptions& option
     const Actor& actor = program.actor(a);
     table.Add({actor.name(), program.micro(a) ? "micro" : "step", WorkText(program, actor),
                absl::StrCat("reads ", actor.reads_size()), absl::StrCat("writes ", actor.writes_size())});
-    for (int k = 0; k < actor.kernels_size() && options.kernels; ++k) {
+    for (int k = 0; k < actor.kernels_size() && boundaries; ++k) {
       const Kernel& kernel = actor.kernels(k);
       const std::string at = kernel.location().empty() ? "" : absl::StrCat(" at ", kernel.location());
       table.Add({absl::StrCat("  ", k, " ", kernel.name(), " ", Operands(program, kernel.inputs()), " -> ",
                               Operands(program, kernel.outputs()), at)});
+      AddJoins(program, *boundaries, a, k, &table);
     }
   }
   absl::StrAppend(&text, table.Text(), "    order\n");
   for (int r = 0; r < stream.runs_size(); ++r) {
-    if (r == kMostRuns && !options.kernels) {
+    if (r == kMostRuns && !boundaries) {
       absl::StrAppend(&text, "      and ", stream.runs_size() - r, " more runs\n");
       break;
     }
@@ -317,7 +335,8 @@ std::string SummaryText(const Plan& plan, const PrintOptions& options) {
   const absl::StatusOr<std::vector<StageMemory>> memory = MeasureMemory(plan);
   for (const Program& program : ProgramsOf(plan)) {
     absl::StrAppend(&text, "\n", StageHead(program));
-    for (int s = 0; s < program.stage->streams_size(); ++s) absl::StrAppend(&text, StreamText(program, s, options));
+    const std::optional<Boundaries> boundaries = options.kernels ? std::optional<Boundaries>(program) : std::nullopt;
+    for (int s = 0; s < program.stage->streams_size(); ++s) absl::StrAppend(&text, StreamText(program, s, boundaries));
     absl::StrAppend(&text, CollectivesText(program, options),
                     StageMemoryText(program, memory.ok() ? &(*memory)[program.index] : nullptr), TiersText(program),
                     ParametersText(program));

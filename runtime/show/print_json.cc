@@ -1,11 +1,13 @@
 #include "runtime/show/print_json.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/measure/figures.h"
 #include "runtime/measure/memory.h"
+#include "runtime/plan/joins.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
@@ -29,23 +31,34 @@ Json Names(const Program& program, const google::protobuf::RepeatedField<int32_t
   return names;
 }
 
-Json ActorJson(const Program& program, const Actor& actor, const PrintOptions& options) {
+// `operators`: what the kernel does, in its order. `apart`: with what the compiler would not join it.
+Json KernelJson(const Program& program, const Boundaries& boundaries, int32_t a, int32_t k) {
+  const Kernel& kernel = program.actor(a).kernels(k);
+  std::vector<Boundary> apart = boundaries.Before(a, k);
+  std::erase_if(apart, [](const Boundary& it) { return !it.asked; });
+  return {{"name", kernel.name()},
+          {"inputs", Names(program, kernel.inputs())},
+          {"outputs", Names(program, kernel.outputs())},
+          {"cost",
+           {{"contraction_flops", kernel.cost().contraction_flops()},
+            {"flops", kernel.cost().flops()},
+            {"bytes", kernel.cost().bytes()}}},
+          {"location", kernel.location()},
+          {"operators", OperatorsJson(kernel)},
+          {"apart", BoundariesJson(program, apart)}};
+}
+
+// With its kernels if `boundaries` is there.
+Json ActorJson(const Program& program, int32_t a, const std::optional<Boundaries>& boundaries) {
+  const Actor& actor = program.actor(a);
   Json json = {{"name", actor.name()},
                {"stream", actor.stream()},
                {"section", actor.section() == Actor::STEP ? "step" : "micro"},
                {"reads", Names(program, actor.reads())},
                {"writes", Names(program, actor.writes())}};
   if (actor.kernels_size() > 0) json["kernel_count"] = actor.kernels_size();
-  for (int k = 0; k < actor.kernels_size() && options.kernels; ++k) {
-    const Kernel& kernel = actor.kernels(k);
-    json["kernels"].push_back({{"name", kernel.name()},
-                               {"inputs", Names(program, kernel.inputs())},
-                               {"outputs", Names(program, kernel.outputs())},
-                               {"cost",
-                                {{"contraction_flops", kernel.cost().contraction_flops()},
-                                 {"flops", kernel.cost().flops()},
-                                 {"bytes", kernel.cost().bytes()}}},
-                               {"location", kernel.location()}});
+  for (int k = 0; k < actor.kernels_size() && boundaries; ++k) {
+    json["kernels"].push_back(KernelJson(program, *boundaries, a, k));
   }
   for (const Collective& collective : actor.collectives()) {
     const int64_t input = LocalBytes(*program.placement, program.buffer(collective.input()));
@@ -137,7 +150,10 @@ Json StageJson(const Program& program, const StageMemory* memory, const PrintOpt
                {"memory", StageMemoryJson(program, memory)},
                {"parameters", Json::array()}};
   for (const Stream& stream : program.stage->streams()) json["streams"].push_back(StreamJson(program, stream));
-  for (const Actor& actor : program.stage->actors()) json["actors"].push_back(ActorJson(program, actor, options));
+  const std::optional<Boundaries> boundaries = options.kernels ? std::optional<Boundaries>(program) : std::nullopt;
+  for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    json["actors"].push_back(ActorJson(program, a, boundaries));
+  }
   for (const Buffer& buffer : program.stage->buffers()) {
     if (buffer.kind() == Buffer::PARAMETER) json["parameters"].push_back(ParameterJson(program, buffer));
   }
@@ -185,6 +201,21 @@ Json HeaderJson(const Header& header) {
 }
 
 }  // namespace
+
+Json OperatorsJson(const Kernel& kernel) {
+  Json json = Json::array();
+  for (const Operator& it : OperatorsOf(kernel)) json.push_back({{"name", it.name}, {"location", it.location}});
+  return json;
+}
+
+Json BoundariesJson(const Program& program, const std::vector<Boundary>& boundaries) {
+  Json json = Json::array();
+  for (const Boundary& it : boundaries) {
+    json.push_back({{"other", it.other}, {"reason", it.reason}, {"text", it.text}, {"tensors", Json::array()}});
+    for (int32_t b : it.buffers) json.back()["tensors"].push_back(program.buffer(b).name());
+  }
+  return json;
+}
 
 Json DecisionJson(const Decision& decision) {
   if (decision.best_size() == 0) return Json();

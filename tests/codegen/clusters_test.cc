@@ -50,8 +50,9 @@ class Cluster {
     // Joined as far as it goes, from the first on.
     Part joint = parts_.front();
     std::vector<size_t> members{0};
+    Apart why;
     for (size_t i = 1; i < parts_.size(); ++i) {
-      if (std::optional<Part> more = joined(builder_, "j" + std::to_string(i), joint, parts_[i], {})) {
+      if (std::optional<Part> more = joined(builder_, "j" + std::to_string(i), joint, parts_[i], {}, why)) {
         joint = *more;
         members.push_back(i);
       }

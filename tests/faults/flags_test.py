@@ -82,7 +82,7 @@ CASES = {
         (["verify", "{plan}", "--device-memory=much"],
          "--device-memory: expected a size such as 80GiB or 1000000, got `much`"),
         (["explain", "{plan}", "h.7"],
-         "{plan}: expected an actor, a buffer or a layer of the plan, got `h.7`; did you mean h.0?"),
+         "{plan}: expected an actor, a kernel, a buffer or a layer of the plan, got `h.7`; did you mean h.0?"),
         (["compare", JOB],
          "compare: expected weft plan compare, or weft-plan-compare: it compiles, which this program cannot"),
     ],

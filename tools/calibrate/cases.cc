@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/executor/binding.h"
+#include "runtime/plan/joins.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/program.h"
 #include "runtime/sim/costs.h"
@@ -21,6 +22,7 @@ std::string KeyOf(const Case& made, const plan::Kernel& kernel) {
   named.clear_location();
   named.clear_symbol();  // which another plan may call otherwise
   named.clear_randoms();
+  for (const char* note : {plan::kJoined, plan::kApart}) named.mutable_attributes()->erase(note);
   std::string key = named.ShortDebugString();
   for (const auto* side : {&made.spec.inputs, &made.spec.outputs}) {
     for (const TensorSpec& tensor : *side) absl::StrAppend(&key, " ", tensor.ToString());

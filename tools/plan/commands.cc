@@ -30,7 +30,8 @@ constexpr char kHelp[] = R"(weft-plan looks at plans: what runs where, in which 
 
 usage:
   weft-plan show PLAN [--kernels] [--json]        streams, actors and their order, collectives,
-                                                  memory, parameters; --kernels: every kernel
+                                                  memory, parameters; --kernels: every kernel, what was
+                                                  joined in it, and why it was not joined with others
   weft-plan verify PLAN [--device-memory=SIZE]    prove that the plan ends, that no act reads what is
             [--json]                              not there, and that it fits (SIZE as in 80GiB)
   weft-plan memory PLAN [--json]                  bytes by category, beside what no plan can go below
@@ -49,8 +50,9 @@ usage:
             [--json]                              seconds of that step go; of each collective and transfer, how
                                                   much is hidden, and its line of the model; what takes the
                                                   memory; what a cluster twice as fast in one thing would save;
-                                                  NAME: of an actor, a buffer or a layer (h.3) alone,
-                                                  and what the next best layout of what it sends costs;
+                                                  NAME: of an actor, a kernel of it (h.3.forward/2), a buffer
+                                                  or a layer (h.3) alone, what the next best layout of what
+                                                  it sends costs, what its kernels join, and why not more;
             [--with=TRACE.json]                   --with: predicted and traced seconds by kernel, of a trace of
                                                   weft-run --trace --trace-kernels
   weft-plan sharding PLAN NAME [--json]           a tensor over the mesh: which rank holds which part of this

@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "runtime/measure/figures.h"
+#include "runtime/plan/joins.h"
 #include "runtime/plan/names.h"
 #include "runtime/show/print.h"
 #include "runtime/show/print_json.h"
@@ -207,7 +208,8 @@ class Parameters {
       texts.second = TextOf(attribute);
     }
     for (const auto& [name, texts] : all) {
-      if (texts.first != texts.second) ++counts_[{a.name(), name, texts.first, texts.second}];
+      if (texts.first != texts.second && !plan::IsJoinNote(name))
+        ++counts_[{a.name(), name, texts.first, texts.second}];
     }
   }
 

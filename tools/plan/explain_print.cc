@@ -10,6 +10,7 @@
 #include "runtime/show/table.h"
 #include "tools/plan/cluster.h"
 #include "tools/plan/explain.h"
+#include "tools/plan/joined.h"
 
 namespace weft::tools {
 namespace {
@@ -170,7 +171,7 @@ Json TracedJson(const std::string& name, const TracedFamily& it) {
 
 // "layer `h.0`": what a name was found to be.
 std::string ScopeText(const Scope& scope) {
-  const char* kinds[] = {"plan", "actor", "buffer", "layer"};
+  const char* kinds[] = {"plan", "actor", "buffer", "layer", "kernel"};
   return absl::StrCat(kinds[static_cast<int>(scope.kind())], " `", scope.name(), "`");
 }
 
@@ -182,7 +183,7 @@ std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const
                       mean, whole && !figures.empty() ? ": " + figures : "", "\n",
                       whole ? plan::DecisionText(plan.header().decision()) : "", DivisionText(explanation),
                       CommunicationText(explanation.communication, !whole), MemoryText(explanation.memory, scope),
-                      TracedText(explanation.traced), whole ? PricesText(explanation) : "",
+                      JoinedText(plan, scope), TracedText(explanation.traced), whole ? PricesText(explanation) : "",
                       whole ? MeansText(plan, explanation.figures.step_s) : "");
 }
 
@@ -238,6 +239,7 @@ nlohmann::ordered_json ExplanationJson(const plan::Plan& plan, const Explanation
                                          {"tensors", it.tensors},
                                          {"location", it.origin}});
   }
+  json["joined"] = JoinedJson(plan, scope);
   json["prices"] = Json::array();
   for (const Price& price : explanation.prices) {
     json["prices"].push_back(

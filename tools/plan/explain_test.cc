@@ -276,7 +276,8 @@ TEST(ExplainTest, ANameIsAnActorABufferOrALayer) {
   EXPECT_EQ(buffer.communication[0].name, "send_y");
   EXPECT_DOUBLE_EQ(buffer.division.forward_s, 0.5);
   const absl::Status status = Scope::Find(plan::ProgramsOf(plan), "h.l").status();
-  EXPECT_EQ(status.message(), "expected an actor, a buffer or a layer of the plan, got `h.l`; did you mean h.1?");
+  EXPECT_EQ(status.message(),
+            "expected an actor, a kernel, a buffer or a layer of the plan, got `h.l`; did you mean h.1?");
   const auto error = [&](const std::string& name) {
     return std::string(Scope::Find(plan::ProgramsOf(plan), name).status().message());
   };
@@ -354,10 +355,11 @@ TEST(ExplainTest, SaysTheSameInJson) {
   EXPECT_EQ(json["memory"]["at_peak"].size(), 7u);
   EXPECT_EQ(json["prices"].size(), 4u);
   EXPECT_EQ(RunPlanCommand({"explain", path, "x", "--json"}).status, 0);
-  EXPECT_EQ(RunPlanCommand({"explain", path, "nobody"}).error,
-            path +
-                ": expected an actor, a buffer or a layer of the plan, got `nobody`; there are forward, backward, "
-                "send_y, receive_dy, receive_x, send_dx");
+  EXPECT_EQ(
+      RunPlanCommand({"explain", path, "nobody"}).error,
+      path +
+          ": expected an actor, a kernel, a buffer or a layer of the plan, got `nobody`; there are forward, backward, "
+          "send_y, receive_dy, receive_x, send_dx");
   EXPECT_EQ(RunPlanCommand({"explain", Saved(plan::ReadCorpusPlan("tests/plans/blocked_slot.txtpb")->plan, "blocked")})
                 .error.find(testing::TempDir() + "/blocked.plan: blocked: "),
             0u);

@@ -5,10 +5,12 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/words/listed.h"
 #include "compiler/words/nearest.h"
+#include "runtime/plan/location.h"
 
 namespace weft::tools {
 namespace {
@@ -57,6 +59,14 @@ std::string NearNames(const std::string& name, const std::vector<std::string>& a
   return pieces.empty() ? "" : absl::StrCat("; there are ", Listed(pieces));
 }
 
+// "h.3.forward" and 2 of "h.3.forward/2"; -1 if a name has not this form.
+std::pair<std::string, int> ActorAndKernel(const std::string& name) {
+  const size_t slash = name.rfind('/');
+  int kernel = -1;
+  if (slash == name.npos || !absl::SimpleAtoi(name.substr(slash + 1), &kernel)) return {name, -1};
+  return {name.substr(0, slash), kernel};
+}
+
 }  // namespace
 
 absl::StatusOr<Scope> Scope::Find(absl::Span<const plan::Program> programs, const std::string& name) {
@@ -74,21 +84,27 @@ absl::StatusOr<Scope> Scope::Find(absl::Span<const plan::Program> programs, cons
   if (has(actors)) return Scope(Kind::kActor, name);
   if (has(buffers)) return Scope(Kind::kBuffer, name);
   if (has(layers)) return Scope(Kind::kLayer, name);
+  const auto [of, number] = ActorAndKernel(name);
+  for (const plan::Program& program : programs) {
+    for (const plan::Actor& actor : program.stage->actors()) {
+      if (actor.name() == of && number >= 0 && number < actor.kernels_size()) return Scope(Kind::kKernel, of, number);
+    }
+  }
   std::vector<std::string> all = layers;
   all.insert(all.end(), actors.begin(), actors.end());
   all.insert(all.end(), buffers.begin(), buffers.end());
-  return absl::NotFoundError(absl::StrCat("expected an actor, a buffer or a layer of the plan, got `", name, "`",
-                                          NearNames(name, actors, all)));
+  return absl::NotFoundError(absl::StrCat("expected an actor, a kernel, a buffer or a layer of the plan, got `", name,
+                                          "`", NearNames(name, actors, all)));
 }
+
+std::string Scope::name() const { return kernel_ < 0 ? name_ : absl::StrCat(name_, "/", kernel_); }
 
 bool Scope::Within(absl::string_view text) const {
   return absl::StartsWith(text, name_) && (text.size() == name_.size() || absl::StrContains("./#", text[name_.size()]));
 }
 
-// "gpt2.mlir:31:8 in h.3.mlp".
 bool Scope::HasLocation(absl::string_view location) const {
-  const size_t in = location.rfind(" in ");
-  return kind_ == Kind::kLayer && in != location.npos && Within(location.substr(in + 4));
+  return kind_ == Kind::kLayer && Within(plan::PartsOf(location).scope);
 }
 
 bool Scope::HasActor(const plan::Program& program, int32_t actor) const {
@@ -100,6 +116,7 @@ bool Scope::HasActor(const plan::Program& program, int32_t actor) const {
     case Kind::kLayer:
       return Within(program.actor(actor).name());
     case Kind::kBuffer:
+    case Kind::kKernel:
       return false;
   }
   return false;
@@ -107,6 +124,10 @@ bool Scope::HasActor(const plan::Program& program, int32_t actor) const {
 
 bool Scope::HasKernel(const plan::Program& program, int32_t actor, const plan::Kernel& kernel) const {
   if (HasActor(program, actor) || HasLocation(kernel.location())) return true;
+  if (kind_ == Kind::kKernel) {
+    const plan::Actor& it = program.actor(actor);
+    return it.name() == name_ && kernel_ < it.kernels_size() && &it.kernels(kernel_) == &kernel;
+  }
   if (kind_ == Kind::kActor) return false;
   const auto has = [&](int32_t b) { return HasBuffer(program, b); };
   const bool writes = std::any_of(kernel.outputs().begin(), kernel.outputs().end(), has);
@@ -116,7 +137,7 @@ bool Scope::HasKernel(const plan::Program& program, int32_t actor, const plan::K
 
 bool Scope::HasCommunication(const plan::Program& program, int32_t actor) const {
   if (HasActor(program, actor)) return true;
-  if (kind_ == Kind::kActor) return false;
+  if (kind_ == Kind::kActor || kind_ == Kind::kKernel) return false;
   const plan::Actor& it = program.actor(actor);
   if (it.end_case() == plan::Actor::kSend) {
     return HasBuffer(program, program.plan->transfers(it.send()).source_buffer());
@@ -140,11 +161,14 @@ bool Scope::HasBuffer(const plan::Program& program, int32_t buffer) const {
     case Kind::kLayer:
       return Within(program.buffer(buffer).name());
     case Kind::kActor:
+    case Kind::kKernel:
       break;
   }
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
-    if (!HasActor(program, a)) continue;
-    for (const plan::Work& work : program.work[a]) {
+    if (program.actor(a).name() != name_) continue;
+    for (int w = 0; w < static_cast<int>(program.work[a].size()); ++w) {
+      if (kernel_ >= 0 && w != kernel_) continue;
+      const plan::Work& work = program.work[a][w];
       const auto is = [&](int32_t b) { return program.root[b] == root; };
       if (std::any_of(work.reads.begin(), work.reads.end(), is)) return true;
       if (std::any_of(work.writes.begin(), work.writes.end(), is)) return true;

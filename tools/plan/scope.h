@@ -13,18 +13,18 @@
 
 namespace weft::tools {
 
-// All of the plan, or an actor, a buffer or a layer of it, in each stage that has it.
+// All of the plan, or an actor, a kernel, a buffer or a layer of it, in each stage that has it.
 class Scope {
  public:
-  enum class Kind { kPlan, kActor, kBuffer, kLayer };
+  enum class Kind { kPlan, kActor, kBuffer, kLayer, kKernel };
 
   // Without a name, the plan. A name is looked for among actors first, then among buffers; a layer is what others are
-  // within: "h.3" has `h.3.mlp`, `h.3/add.4` and `h.3.forward#2`. kNotFound: no part has this name; the error says
-  // which name may have been meant.
+  // within: "h.3" has `h.3.mlp`, `h.3/add.4` and `h.3.forward#2`. "h.3.forward/2" is kernel 2 of that actor. kNotFound:
+  // no part has this name; the error says which name may have been meant.
   static absl::StatusOr<Scope> Find(absl::Span<const plan::Program> programs, const std::string& name);
 
   Kind kind() const { return kind_; }
-  const std::string& name() const { return name_; }
+  std::string name() const;
 
   // Whether all that an actor does belongs to the part.
   bool HasActor(const plan::Program& program, int32_t actor) const;
@@ -32,16 +32,18 @@ class Scope {
   bool HasKernel(const plan::Program& program, int32_t actor, const plan::Kernel& kernel) const;
   // Whether an actor moves something of the part: by a collective, or to or from another stage.
   bool HasCommunication(const plan::Program& program, int32_t actor) const;
-  // Whether a buffer is of the part; of an actor those that it touches.
+  // Whether an operator that stands there is of a layer.
+  bool HasLocation(absl::string_view location) const;
+  // Whether a buffer is of the part; of an actor or a kernel those that it touches.
   bool HasBuffer(const plan::Program& program, int32_t buffer) const;
 
  private:
-  Scope(Kind kind, const std::string& name) : kind_(kind), name_(name) {}
+  Scope(Kind kind, const std::string& name, int kernel = -1) : kind_(kind), name_(name), kernel_(kernel) {}
   bool Within(absl::string_view text) const;
-  bool HasLocation(absl::string_view location) const;
 
   Kind kind_;
-  std::string name_;
+  std::string name_;  // of a kernel, its actor's
+  int kernel_;        // its number; -1: no kernel
 };
 
 }  // namespace weft::tools

@@ -52,6 +52,9 @@ def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
 
     What reads parameters that are gathered for a layer stays in that layer.
 
+    The location of a generated kernel says which operators it is made of, and why what makes its inputs did not join
+    (`compiler/analysis/location.h`).
+
     Numbers that pass between two kernels are rounded as they were in memory, so joining changes no bit of any
     result.
   }];

@@ -1,6 +1,7 @@
 // Updates of many tensors become one kernel.
 #include <map>
 
+#include "compiler/analysis/location.h"
 #include "compiler/codegen/loops.h"
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/fuse/kernels.h"
@@ -167,6 +168,7 @@ private:
     if (kernels.size() < 2) {
       return;
     }
+    JoinNotes notes;
     std::string name = KernelOp(kernels[0]).getName().str();
     mlir::Builder builder(program_.getContext());
     Fused fused{name, {}, {}, builder.getDictionaryAttr({})};
@@ -175,22 +177,44 @@ private:
     for (bool shared : {true, false}) {
       for (KernelOp kernel : shared ? kernels.take_front() : kernels) {
         cell::KernelOp cell = cells_.of(kernel);
+        const JoinNotes own = joinNotesOf(kernel.getLoc());
         for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
-          if (isShared(cell, unsigned(index)) == shared) {
-            fused.inputs.push_back(input);
+          if (isShared(cell, unsigned(index)) != shared) {
+            continue;
           }
+          for (const auto &[at, why] : own.apart) {
+            if (at == int64_t(index)) {
+              notes.apart.push_back({int64_t(fused.inputs.size()), why});
+            }
+          }
+          fused.inputs.push_back(input);
         }
       }
     }
     for (KernelOp kernel : kernels) {
       llvm::append_range(fused.outputs, kernel.getOutputs());
     }
-    if (areApart(kernels) && fuse(kernels, fused)) {
+    notes.joined = joinedInAll(kernels);
+    if (KernelOp made = areApart(kernels) ? fuse(kernels, fused) : KernelOp()) {
+      made->setLoc(withJoinNotes(made.getLoc(), notes));
       batched_ += int64_t(kernels.size());
       return;
     }
     join(batch, kernels.take_front(kernels.size() / 2));
     join(batch, kernels.drop_front(kernels.size() / 2));
+  }
+
+  // The operators of each of them: where one is another for each tensor, no place is said.
+  static SmallVector<JoinedOp> joinedInAll(ArrayRef<KernelOp> kernels) {
+    SmallVector<JoinedOp> all = joinNotesOf(KernelOp(kernels[0])->getLoc()).joined;
+    for (KernelOp kernel : kernels.drop_front()) {
+      for (auto [known, other] : llvm::zip(all, joinNotesOf(kernel.getLoc()).joined)) {
+        if (known.location != other.location) {
+          known.location.clear();
+        }
+      }
+    }
+    return all;
   }
 
   // Whether none reads or writes what another one writes.

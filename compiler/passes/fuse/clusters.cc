@@ -1,6 +1,7 @@
 // Kernels are generated, and join those that read their results.
 #include "compiler/analysis/cost.h"
 #include "compiler/analysis/layer.h"
+#include "compiler/analysis/location.h"
 #include "compiler/codegen/loops.h"
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/fuse/join.h"
@@ -25,8 +26,9 @@ constexpr int64_t kSmall = 4096;
 // A generated kernel of a program.
 struct Node {
   Part part;
-  SmallVector<std::string> names; // of the operators that it is made of, in order
+  SmallVector<JoinedOp> ops; // that it is made of, in order
   SmallVector<mlir::Attribute> randoms;
+  SmallVector<std::pair<size_t, Apart>> apart = {}; // inputs whose kernels did not join, as they were asked last
 };
 
 // Of kernels by what they compute.
@@ -63,19 +65,35 @@ public:
       auto [known, isNew] = symbols.try_emplace(cell);
       if (isNew) {
         std::string symbol =
-            "k" + std::to_string(symbols.size() - 1) + "_" + llvm::join(it->second.names, "_").substr(0, kName);
+            "k" + std::to_string(symbols.size() - 1) + "_" + llvm::join(namesOf(it->second), "_").substr(0, kName);
         cell.setSymName(symbol);
         known->second = mlir::FlatSymbolRefAttr::get(cell);
       } else {
         cell.erase();
       }
       kernel.setCellAttr(known->second);
+      kernel->setLoc(withJoinNotes(kernel.getLoc(), notesOf(it->second)));
     }
   }
 
 private:
   static constexpr size_t kName = 40; // letters of a symbol
   static constexpr size_t kNames = 5; // operators that a kernel's name lists
+
+  static SmallVector<std::string> namesOf(const Node &node) {
+    return llvm::map_to_vector(node.ops, [](const JoinedOp &op) { return op.name; });
+  }
+
+  static JoinNotes notesOf(const Node &node) {
+    JoinNotes notes;
+    if (node.ops.size() > 1) {
+      notes.joined = node.ops;
+    }
+    for (auto [input, why] : node.apart) {
+      notes.apart.push_back({int64_t(input), FactsOf(why).name});
+    }
+    return notes;
+  }
 
   int idOf(Value buffer) { return ids_.try_emplace(task::rootOf(buffer), int(ids_.size())).first->second; }
   SmallVector<int> idsOf(mlir::ValueRange buffers) {
@@ -100,7 +118,8 @@ private:
       return cell.erase();
     }
     ++generated_;
-    Node node{{cell, idsOf(kernel.getInputs()), idsOf(kernel.getOutputs())}, {subject.name}, {}};
+    Node node{
+        {cell, idsOf(kernel.getInputs()), idsOf(kernel.getOutputs())}, {{subject.name, describeLocation(kernel)}}, {}};
     for (const cell::Cells::Random &random : described.randoms) {
       node.randoms.push_back(randomOf(kernel.getInputs()[random.input], random.seed));
     }
@@ -155,14 +174,17 @@ private:
   void joinProducers(KernelOp kernel) {
     for (bool moved = true; moved;) {
       moved = false;
-      for (Value input : kernel.getInputs()) {
+      nodes_[kernel].apart.clear();
+      for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
         KernelOp producer = writerOf(task::rootOf(input));
         if (producer && producer != kernel && nodes_.count(producer) && producer->isBeforeInBlock(kernel)) {
-          if (KernelOp one = join(producer, kernel)) {
+          Apart why;
+          if (KernelOp one = join(producer, kernel, why)) {
             kernel = one;
             moved = true;
             break;
           }
+          nodes_[kernel].apart.push_back({index, why});
         }
       }
     }
@@ -192,11 +214,29 @@ private:
     });
   }
 
-  KernelOp join(KernelOp producer, KernelOp consumer) {
-    // What is of one part of a loss's rows and what is not, or is of another, stay apart: a part's tensors would be
-    // there until the other is done.
-    if (joins_ == 0 || !inSameUnit(producer, consumer) || leavesLayer(producer, consumer) ||
-        producer->getAttr(ir::kOfChunkName) != consumer->getAttr(ir::kOfChunkName)) {
+  // Why two kernels stay apart whatever they compute.
+  std::optional<Apart> refusal(KernelOp producer, KernelOp consumer) const {
+    if (joins_ == 0) {
+      return Apart::kLimit;
+    }
+    if (!inSameUnit(producer, consumer)) {
+      return Apart::kUnit;
+    }
+    if (leavesLayer(producer, consumer)) {
+      return Apart::kLayer;
+    }
+    // What is of one part of a loss's rows and what is not, or is of another: a part's tensors would be there until the
+    // other is done.
+    if (producer->getAttr(ir::kOfChunkName) != consumer->getAttr(ir::kOfChunkName)) {
+      return Apart::kLoss;
+    }
+    return std::nullopt;
+  }
+
+  // One kernel of both; null, and `why`, if they stay apart.
+  KernelOp join(KernelOp producer, KernelOp consumer, Apart &why) {
+    if (std::optional<Apart> refused = refusal(producer, consumer)) {
+      why = *refused;
       return {};
     }
     Node &first = nodes_[producer], &second = nodes_[consumer];
@@ -209,12 +249,13 @@ private:
         dropped.push_back(idOf(output));
       }
     }
-    std::optional<Part> part = compiler::joined(builder_, "k", first.part, second.part, dropped);
+    std::optional<Part> part = compiler::joined(builder_, "k", first.part, second.part, dropped, why);
     if (!part) {
       return {};
     }
     if (part->inputs.size() + part->outputs.size() > kOperands) {
       part->kernel.erase();
+      why = Apart::kOperands;
       return {};
     }
     llvm::DenseMap<int, Value> buffers;
@@ -224,10 +265,10 @@ private:
       }
     }
     auto valuesOf = [&](ArrayRef<int> ids) { return llvm::map_to_vector(ids, [&](int id) { return buffers[id]; }); };
-    Node node{*part, first.names, first.randoms};
-    llvm::append_range(node.names, second.names);
+    Node node{*part, first.ops, first.randoms};
+    llvm::append_range(node.ops, second.ops);
     llvm::append_range(node.randoms, second.randoms);
-    std::string name = nameOf(node.names);
+    std::string name = nameOf(namesOf(node));
     Fused fused{name,
                 valuesOf(part->inputs),
                 valuesOf(part->outputs),
@@ -241,6 +282,7 @@ private:
     KernelOp made = fuse({consumer, producer}, fused);
     if (!made) {
       part->kernel.erase();
+      why = Apart::kOrder;
       return {};
     }
     first.part.kernel.erase();

@@ -56,8 +56,9 @@ Sizes refined(llvm::ArrayRef<int64_t> domain, llvm::ArrayRef<int64_t> strides, l
 
 class Joiner {
 public:
-  Joiner(mlir::OpBuilder &builder, llvm::StringRef symbol, const Part &first, const Part &second, Sizes domain)
-      : builder_(builder), first_(first), second_(second), domain_(std::move(domain)) {
+  Joiner(mlir::OpBuilder &builder, llvm::StringRef symbol, const Part &first, const Part &second, Sizes domain,
+         Apart &why)
+      : builder_(builder), first_(first), second_(second), domain_(std::move(domain)), why_(why) {
     cell::KernelOp a = first.kernel, b = second.kernel;
     row_ = std::max(int64_t(a.getRow()), int64_t(b.getRow()));
     made_.kernel =
@@ -82,11 +83,16 @@ private:
     mlir::Value value;
   };
 
+  bool refuse(Apart why) {
+    why_ = why;
+    return false;
+  }
+
   // A kernel that reduces does so along the common row.
   bool fits(const Part &part) {
     cell::KernelOp kernel = part.kernel;
     bool reduces = !kernel.getBody().getOps<cell::ReduceOp>().empty();
-    return !reduces || int64_t(kernel.getRow()) == row_;
+    return !reduces || int64_t(kernel.getRow()) == row_ || refuse(Apart::kRow);
   }
 
   Sizes stridesOf(const Part &part, unsigned operand) {
@@ -98,8 +104,9 @@ private:
   mlir::Value valueFor(int buffer, const Sizes &strides, mlir::Type type) {
     for (const Operand &output : outputs_) {
       if (output.buffer == buffer) {
-        bool isPlace = output.strides == strides && output.value.getType() == type && !cell::sumRowsOf(output.value);
-        return isPlace ? output.value : mlir::Value();
+        const bool isSum = cell::sumRowsOf(output.value) != nullptr;
+        const bool isPlace = output.strides == strides && output.value.getType() == type && !isSum;
+        return isPlace || refuse(isSum ? Apart::kSum : Apart::kWalk) ? output.value : mlir::Value();
       }
     }
     for (const Operand &input : inputs_) {
@@ -151,7 +158,7 @@ private:
       if (llvm::any_of(outputs_, [&](const Operand &output) {
             return output.buffer == input.buffer && !isUpdate(input, output);
           })) {
-        return false;
+        return refuse(Apart::kUpdate);
       }
       made_.inputs.push_back(input.buffer);
       strides.push_back(builder_.getDenseI64ArrayAttr(input.strides));
@@ -170,7 +177,7 @@ private:
     }
     made_.kernel.setStridesAttr(builder_.getArrayAttr(strides));
     std::optional<Loops> loops = loopsOf(made_.kernel);
-    return loops && loops->row.extent >= rowOf(first_) && loops->row.extent >= rowOf(second_);
+    return (loops && loops->row.extent >= rowOf(first_) && loops->row.extent >= rowOf(second_)) || refuse(Apart::kRows);
   }
 
   // What rows of the parts are worth: beyond four vectors, as of 64 hidden dimensions, longer ones are hardly faster.
@@ -179,6 +186,7 @@ private:
   mlir::OpBuilder &builder_;
   const Part &first_, &second_;
   const Sizes domain_;
+  Apart &why_;
   int64_t row_;
   Part made_;
   llvm::SmallVector<Operand> inputs_, outputs_;
@@ -187,10 +195,14 @@ private:
 } // namespace
 
 std::optional<Part> joined(mlir::OpBuilder &builder, llvm::StringRef symbol, const Part &first, const Part &second,
-                           llvm::ArrayRef<int> dropped) {
+                           llvm::ArrayRef<int> dropped, Apart &why) {
   cell::KernelOp a = first.kernel, b = second.kernel;
   std::optional<Sizes> domain = commonDomain(a.getDomain(), b.getDomain());
-  return domain ? Joiner(builder, symbol, first, second, *domain).run(dropped) : std::nullopt;
+  if (!domain) {
+    why = Apart::kDomain;
+    return std::nullopt;
+  }
+  return Joiner(builder, symbol, first, second, *domain, why).run(dropped);
 }
 
 } // namespace weft::compiler

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ops/cell/cell.h"
+#include "runtime/plan/apart.h"
 
 namespace weft::compiler {
 
@@ -16,9 +17,9 @@ struct Part {
 
 /// What computes both, `first` and then `second`, which reads what `first` writes; at `builder`, under that name. Of
 /// the outputs, those of `dropped` are in no memory. Nothing, and no kernel is made, if they have no common domain,
-/// walk what passes between them differently, or would be walked in no rows.
+/// walk what passes between them differently, or would be walked in no rows: `why` is which.
 std::optional<Part> joined(mlir::OpBuilder &builder, llvm::StringRef symbol, const Part &first, const Part &second,
-                           llvm::ArrayRef<int> dropped);
+                           llvm::ArrayRef<int> dropped, Apart &why);
 
 } // namespace weft::compiler
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/measure/alike.h"
 #include "runtime/plan/layout.h"
+#include "runtime/plan/location.h"
 #include "runtime/plan/names.h"
 #include "tools/plan/report/parts.h"
 #include "tools/plan/traced.h"
@@ -32,13 +33,6 @@ struct Value {
   std::string made;
   std::vector<Boxing> boxings;
 };
-
-// "h.3.mlp" of "gpt2.mlir:31:8 in h.3.mlp", and what is before it.
-std::pair<std::string, std::string> Parts(const std::string& location) {
-  const size_t in = location.rfind(" in ");
-  if (in == std::string::npos) return {"", location};
-  return {location.substr(in + 4), location.substr(0, in)};
-}
 
 // Ops and edges while the forward is followed.
 class Graph {
@@ -175,7 +169,7 @@ class Graph {
 
   void FollowKernel(const plan::Program& program, int32_t a, int k) {
     const plan::Kernel& kernel = program.actor(a).kernels(k);
-    const auto [scope, location] = Parts(kernel.location());
+    const auto [location, scope] = plan::PartsOf(kernel.location());
     const bool input = kernel.name() == "input";
     // Ops of one line and name in one instance of a layer are counted.
     const int nth = seen_[absl::StrCat(program.index, "|", kernel.location(), "|", kernel.name())]++;
