@@ -1,5 +1,6 @@
 // From a list of kernels to actors on streams.
 #include "compiler/analysis/layer.h"
+#include "compiler/analysis/unit_order.h"
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/schedule/buckets.h"
 #include "compiler/passes/schedule/communication_stream.h"
@@ -53,29 +54,6 @@ std::string laneOf(Operation *op) {
   }
   return "";
 }
-
-schedule::UnitKind kindOf(Operation *op) {
-  switch (ir::phaseOf(op)) {
-  case ir::OpPhase::Weight:
-    return schedule::UnitKind::Weight;
-  case ir::OpPhase::Backward:
-  case ir::OpPhase::Recompute:
-    return schedule::UnitKind::Backward;
-  case ir::OpPhase::Forward:
-  case ir::OpPhase::Update:
-    return schedule::UnitKind::Forward;
-  }
-  llvm_unreachable("every phase has a unit");
-}
-
-// The units of one micro-batch in the order of what they read: the forwards, then from the last chunk to the first
-// the backward, and its weight part.
-struct UnitOrder {
-  bool back = false;
-  int chunk = 0; // backwards -1, -2, ... for the chunks 0, 1, ...
-  schedule::UnitKind kind = schedule::UnitKind::Forward;
-  auto operator<=>(const UnitOrder &other) const = default;
-};
 
 // Sums over the micro-batches right behind what makes their terms: these then need not be kept until the unit ends, and
 // a sum is complete as soon as its layer's last backward is.
@@ -145,7 +123,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     group(body, stream.any() ? stream.begin(begin) : singly(begin), {});
     llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
     for (const schedule::Unit &unit : lastOf(program)) {
-      auto it = units.find(orderOf(unit.kind, unit.chunk));
+      auto it = units.find(unitOrderOf(unit.kind, unit.chunk));
       if (it != units.end()) {
         llvm::append_range(micro, it->second);
       }
@@ -184,12 +162,7 @@ private:
   }
 
   UnitOrder orderOf(Operation *op) {
-    return orderOf(kindOf(op), int(llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin()));
-  }
-
-  static UnitOrder orderOf(schedule::UnitKind kind, int chunk) {
-    const bool back = kind != schedule::UnitKind::Forward;
-    return {back, back ? -chunk - 1 : chunk, kind};
+    return unitOrderOf(unitKindOf(op), int(llvm::find(chunks_, ir::chunkOf(op)) - chunks_.begin()));
   }
 
   // Each unit where the program's order has it for the last time.

@@ -16,6 +16,7 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
     until nothing changes.
 
     Afterwards every type carries its SBP, and every use that wants another one reads a `weft.box`.
+    What several units of a schedule read is of the first of them (compiler/analysis/unit_order.h).
     With `broadcast`, everything that is not pinned is B; for finding faults.
 
     Keys of attention that are split over an axis go round in a ring where that is cheaper than to gather them or to split

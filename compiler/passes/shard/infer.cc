@@ -5,6 +5,7 @@
 //
 // An axis is decided on the tiles that the axes before it leave.
 #include "compiler/analysis/boxing.h"
+#include "compiler/passes/shard/first_readers.h"
 #include "compiler/passes/shard/inference.h"
 #include "compiler/passes/shard/passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -73,6 +74,7 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
       global.replaceAllUsesWith(global.getInput());
       global.erase();
     }
+    moveToFirstReaders(graph);
   }
 
 private:
