@@ -220,11 +220,20 @@ double Inference::nodeSeconds(OpInfo &info, const Signature &candidate, Placemen
                         : plan::KernelSeconds(machine_, workOf(weftOp, operands, results));
 }
 
+// Whether a signature leaves bytes, which no collective adds up, as pending sums.
+static bool leavesBytesPending(Operation *op, const Signature &s) {
+  auto pending = [](Value value, SbpState state) {
+    return state.isPartial() && tensorOf(value).getElementType().isInteger(8);
+  };
+  return llvm::any_of(llvm::zip(op->getOperands(), s.operands), [&](auto it) { return std::apply(pending, it); }) ||
+         llvm::any_of(llvm::zip(op->getResults(), s.results), [&](auto it) { return std::apply(pending, it); });
+}
+
 // True if the signature fits the pins and cuts evenly after the axes before.
 bool Inference::legal(OpInfo &info, const Signature &s, size_t axis, PlacementAttr placement) {
   SmallVector<const Signature *> all(info.perAxis);
   all.push_back(&s);
-  if (!divides(info.rule, all, placement.getSizes())) {
+  if (!divides(info.rule, all, placement.getSizes()) || leavesBytesPending(info.op, s)) {
     return false;
   }
   if (info.pinned && !info.free[unsigned(axis)]) {
