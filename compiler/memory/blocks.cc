@@ -123,7 +123,8 @@ class Moments {
       Add(use, first, life);
       if (last != first && program_.micro(use.actor)) Add(use, last, life);
     }
-    if (uses.metric) life.others.last = end_;
+    // It is looked at when every stream has ended.
+    if (uses.metric) life.computed.last = end_;
     return life;
   }
 

@@ -195,6 +195,27 @@ stages {
   EXPECT_TRUE(stage.Meet("sum", "all"));
 }
 
+// A metric is looked at when the step is over, so what the communication stream does behind it has other bytes.
+TEST(BlocksTest, MetricsOutliveOtherStreams) {
+  const Conflicts stage(R"(
+header { micro_batches: 1 }
+placements { device: "cpu" axes { name: "data" size: 2 } ranks: [0, 1] }
+metrics { name: "loss" buffer: 1 }
+stages {
+)" + Buffers({"part", "loss", "sum", "all"}) +
+                        R"(
+  actors { name: "forward" phase: FORWARD kernels { name: "fill" outputs: 0 } writes: 0 }
+  actors { name: "backward" phase: BACKWARD kernels { name: "fill" outputs: 2 } writes: 2 }
+  actors { name: "mean" stream: 1 section: STEP collectives { kind: ALL_REDUCE input: 0 output: 1 } reads: 0 writes: 1 }
+  actors { name: "reduce" stream: 1 section: STEP collectives { kind: ALL_REDUCE input: 2 output: 3 } reads: 2 writes: 3 }
+  streams { name: "compute" runs { actors: [0, 1] repeat: 1 } }
+  streams { name: "communication" kind: COMMUNICATION runs { actors: [2, 3] repeat: 1 } }
+}
+)");
+  EXPECT_FALSE(stage.Meet("part", "all"));
+  EXPECT_TRUE(stage.Meet("loss", "all"));
+}
+
 // Stage 0 receives what stage 1 makes of what stage 0 has sent, so the one is gone when the other comes. Stage 1 has
 // both at once while it computes.
 TEST(BlocksTest, AnAnswerComesAfterItsQuestion) {
