@@ -20,9 +20,6 @@ int64_t ChunksOf(const Layout& layout) {
   return layout.schedule == "INTERLEAVED" || layout.schedule == "ZERO_BUBBLE form: V" ? 2 : 1;
 }
 
-// Of a step.
-int64_t SamplesOf(const Layout& layout) { return layout.micro * (layout.micro_batches - 1) + layout.last; }
-
 bool IsCut(const Layout& layout) {
   return layout.stages > 1 || !layout.schedule.empty() || layout.chunks > 0 || !layout.cuts.empty() ||
          !layout.order.empty();
@@ -34,8 +31,7 @@ bool AsksForStages(const Layout& layout) {
 }
 
 // Layers that begin the second chunk and those behind it; now and then one too few.
-std::vector<std::string> RandomCuts(Dice& dice, const Layout& layout, const Model& model) {
-  const std::vector<std::string> layers = TraitsOf(model).layers;
+std::vector<std::string> RandomCuts(Dice& dice, const Layout& layout, const std::vector<std::string>& layers) {
   const int64_t count = layout.stages * ChunksOf(layout) - 1;
   if (count < 1 || count >= static_cast<int64_t>(layers.size())) return {};
   std::vector<std::string> cuts;
@@ -81,14 +77,28 @@ void AddOrder(Dice& dice, Layout& layout) {
   layout.order = absl::StrCat(absl::StrJoin(lines, "\n"), "\n");
 }
 
-// A layout that may be forbidden. Its sizes need not divide what they split.
-Layout RandomLayout(Dice& dice, const Model& model) {
+// A small eps makes of Adam a function of the sign of a gradient, which rounding decides where it is 0 in truth.
+std::string RandomOptimizer(Dice& dice) {
+  const std::string rule = dice.Of({"sgd { lr: 0.1 }", "sgd { lr: 0.05 momentum: 0.9 weight_decay: 0.01 }",
+                                    "adam { lr: 0.05 eps: 0.1 }", "adamw { lr: 0.05 eps: 0.1 weight_decay: 0.1 }"});
+  const std::string clip = dice.Percent(40) ? " clip_norm: 0.5" : "";
+  const std::string schedule =
+      dice.Percent(30) ? " schedule { warmup_linear { warmup: 1 total: 10 min_ratio: 0.1 } }" : "";
+  return rule + clip + schedule;
+}
+
+}  // namespace
+
+int64_t SamplesOf(const Layout& layout) { return layout.micro * (layout.micro_batches - 1) + layout.last; }
+
+// Sizes need not divide what they split.
+Layout RandomLayout(Dice& dice, const Traits& traits) {
   Layout layout;
   do {
     layout.data = dice.Of({1, 1, 2, 2, 3, 4, 8});
     layout.tensor = dice.Of({1, 1, 1, 2, 2, 3, 4});
     layout.context = dice.Of({1, 1, 1, 1, 2, 3});
-    layout.expert = dice.Percent(TraitsOf(model).uses_expert ? 60 : 2) ? dice.Of({2, 2, 3}) : 1;
+    layout.expert = dice.Percent(traits.uses_expert ? 60 : 2) ? dice.Of({2, 2, 3}) : 1;
     layout.stages = dice.Of({1, 1, 2, 2, 3, 4});
   } while (RanksOf(layout) > kMostRanks);
   layout.micro = layout.data * dice.Of({1, 1, 2, 3});
@@ -96,7 +106,7 @@ Layout RandomLayout(Dice& dice, const Model& model) {
   if (dice.Percent(5)) layout.micro = 1 + dice.Below(6);
   layout.micro_batches = dice.Of({1, 2, 2, 3, 4, 4, 5, 8});
   layout.last = layout.micro;
-  if (layout.micro_batches > 1 && !TraitsOf(model).mixes_batch && dice.Percent(25)) {
+  if (layout.micro_batches > 1 && !traits.mixes_batch && dice.Percent(25)) {
     layout.last = 1 + dice.Below(layout.micro);
   }
   if (layout.stages > 1 || dice.Percent(2)) {
@@ -109,7 +119,7 @@ Layout RandomLayout(Dice& dice, const Model& model) {
       layout.schedule = "";
       AddOrder(dice, layout);
     }
-    if (dice.Percent(25)) layout.cuts = RandomCuts(dice, layout, model);
+    if (dice.Percent(25)) layout.cuts = RandomCuts(dice, layout, traits.layers);
   }
   if (layout.data > 1 || dice.Percent(10)) {
     layout.zero = dice.Of({0, 0, 1, 2, 3, 3});
@@ -127,24 +137,12 @@ Layout RandomLayout(Dice& dice, const Model& model) {
   return layout;
 }
 
-// A small eps makes of Adam a function of the sign of a gradient, which rounding decides where it is 0 in truth.
-std::string RandomOptimizer(Dice& dice) {
-  const std::string rule = dice.Of({"sgd { lr: 0.1 }", "sgd { lr: 0.05 momentum: 0.9 weight_decay: 0.01 }",
-                                    "adam { lr: 0.05 eps: 0.1 }", "adamw { lr: 0.05 eps: 0.1 weight_decay: 0.1 }"});
-  const std::string clip = dice.Percent(40) ? " clip_norm: 0.5" : "";
-  const std::string schedule =
-      dice.Percent(30) ? " schedule { warmup_linear { warmup: 1 total: 10 min_ratio: 0.1 } }" : "";
-  return rule + clip + schedule;
-}
-
-}  // namespace
-
 Case RandomCase(uint64_t seed) {
   Dice dice(seed);
   Case made;
   made.seed = seed;
   made.model = RandomModel(dice);
-  made.layout = RandomLayout(dice, made.model);
+  made.layout = RandomLayout(dice, TraitsOf(made.model));
   made.optimizer = RandomOptimizer(dice);
   made.compute = dice.Of({"F32", "F32", "F32", "F32", "F32", "F32", "F32", "BF16", "BF16", "F16"});
   // Of two values that a jump compares, rounding to 11 bits or fewer often decides; that to 24 hardly ever.
@@ -172,7 +170,10 @@ Overrides OneRank(const Case& a_case) {
 }
 
 Overrides Many(const Case& a_case, const std::string& schedule_file) {
-  const Layout& layout = a_case.layout;
+  return OverridesOf(a_case.layout, schedule_file);
+}
+
+Overrides OverridesOf(const Layout& layout, const std::string& schedule_file) {
   Overrides all = {absl::StrCat("batch.micro=", layout.micro)};
   const auto add = [&](const std::string& key, int64_t value, int64_t usual) {
     if (value != usual) all.push_back(absl::StrCat(key, "=", value));

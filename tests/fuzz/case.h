@@ -32,6 +32,9 @@ struct Layout {
   std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
 };
 
+// Of a step.
+int64_t SamplesOf(const Layout& layout);
+
 struct Case {
   uint64_t seed = 0;
   Model model;
@@ -44,6 +47,9 @@ struct Case {
 // Depends on the seed alone.
 Case RandomCase(uint64_t seed);
 
+// A layout of a model of which this is known. It may be forbidden.
+Layout RandomLayout(Dice& dice, const Traits& traits);
+
 // What both runs' jobs have in common, as text; `file` is the model file. The schedule file is beside it.
 std::string JobOf(const Case& a_case, const std::string& file);
 
@@ -51,6 +57,7 @@ std::string JobOf(const Case& a_case, const std::string& file);
 // depend on how it is cut.
 Overrides OneRank(const Case& a_case);
 Overrides Many(const Case& a_case, const std::string& schedule_file = "schedule.txt");
+Overrides OverridesOf(const Layout& layout, const std::string& schedule_file);
 
 // What forbids the layout, in words of the compiler's refusal, which must have some of them; none: it must not refuse.
 std::vector<std::string> Forbidden(const Case& a_case);

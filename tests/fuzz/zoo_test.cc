@@ -1,0 +1,62 @@
+// Random layouts of the jobs in models/, over links of any rate, become plans that are proved, or are refused.
+#include "tests/fuzz/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+
+namespace weft::fuzz {
+namespace {
+
+absl::Status Prove(const ZooCase& a_case) { return Prove(a_case, std::filesystem::current_path(), testing::TempDir()); }
+
+constexpr uint64_t kSeedsOfPart = 50;
+
+class ZooTest : public testing::TestWithParam<uint64_t> {};  // by the first seed
+
+TEST_P(ZooTest, IsProvedOrRefused) {
+  int proved = 0, refused = 0;
+  for (uint64_t seed = GetParam(); seed < GetParam() + kSeedsOfPart; ++seed) {
+    const ZooCase a_case = RandomZooCase(seed);
+    const absl::Status status = Prove(a_case);
+    EXPECT_TRUE(status.ok() || absl::IsInvalidArgument(status)) << status << "\n" << TextOf(a_case);
+    ++(status.ok() ? proved : refused);
+  }
+  EXPECT_GE(proved, 30) << "too few are allowed";
+  EXPECT_GE(refused, 1) << "too few are forbidden";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ZooTest, testing::Values(1, 51));
+
+// Jobs whose plans once did not verify.
+class FoundTest : public testing::TestWithParam<ZooCase> {};
+
+TEST_P(FoundTest, IsProved) {
+  const absl::Status status = Prove(GetParam());
+  EXPECT_TRUE(status.ok()) << status << "\n" << TextOf(GetParam());
+}
+
+const Overrides kFast = {"cluster.node.link_bytes_s=1e12", "cluster.node.latency_s=1e-9"};
+const Overrides kFree = {"cluster.node.link_bytes_s=1e18", "cluster.node.latency_s=1e-15"};
+
+INSTANTIATE_TEST_SUITE_P(
+    , FoundTest,
+    testing::Values(
+        // The forward sums up the count of a loss that was reduced for the backward.
+        ZooCase{"models/mixtral/tiny.job", {"dist.context=2", "batch.micro=1", "batch.global=2"}, kFast, ""},
+        // Pixels were left to be added up.
+        ZooCase{"models/moco/tiny.job", {"dist.context=2", "batch.micro=2", "batch.global=4"}, {}, ""},
+        // What the communication stream gathers at the end took a metric's bytes.
+        ZooCase{"models/convnext/tiny.job",
+                {"dist.data=2", "dist.tensor=2", "dist.context=2", "batch.micro=2", "batch.global=4",
+                 "precision.compute=F16"},
+                kFree,
+                ""}));
+
+}  // namespace
+
+void PrintTo(const ZooCase& a_case, std::ostream* out) { *out << TextOf(a_case); }
+
+}  // namespace weft::fuzz
