@@ -286,7 +286,8 @@ TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
                 both = bytesWith({"zero.offload=OPTIMIZER", "recompute.offload=true"});
   ASSERT_LT(state, here);
   ASSERT_LT(both, state);
-  for (const auto &[bytes, below] : {std::pair(here, ""), {(here + state) / 2, " zero.offload=OPTIMIZER"},
+  for (const auto &[bytes, below] : {std::pair(here, ""),
+                                     {(here + state) / 2, " zero.offload=OPTIMIZER"},
                                      {(state + both) / 2, " zero.offload=OPTIMIZER recompute.offload=true"}}) {
     const absl::StatusOr<Decided> found = decidedIn({}, bytes);
     ASSERT_TRUE(found.ok()) << found.status() << below;

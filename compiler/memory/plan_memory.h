@@ -15,8 +15,8 @@ struct MemoryOptions {
   // Where chance begins. The compiler has the default; tests have others.
   uint32_t seed = 0;
   // Not 0: the question is only which stages fit so many bytes. The search ends with the first offsets that do, and is
-  // short: what fits by a few per cent may be found too large. A stage of a higher lower bound gets no offsets, and that
-  // bound as its arena.
+  // short: what fits by a few per cent may be found too large. A stage of a higher lower bound gets no offsets, and
+  // that bound as its arena.
   int64_t limit_bytes = 0;
 };
 

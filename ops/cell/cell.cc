@@ -42,9 +42,9 @@ unsigned ByComputation::getHashValue(const mlir::Operation *kernel) {
   auto op = llvm::cast<KernelOp>(const_cast<mlir::Operation *>(kernel)); // nothing of it is written
   llvm::hash_code hash = llvm::hash_combine(op.getDomainAttr(), op.getStridesAttr(), op.getBatch());
   for (mlir::Operation &inner : op.getBody().getOps()) {
-    hash = llvm::hash_combine(hash, Equivalence::computeHash(&inner, Equivalence::ignoreHashValue,
-                                                             Equivalence::ignoreHashValue,
-                                                             Equivalence::IgnoreLocations));
+    hash =
+        llvm::hash_combine(hash, Equivalence::computeHash(&inner, Equivalence::ignoreHashValue,
+                                                          Equivalence::ignoreHashValue, Equivalence::IgnoreLocations));
   }
   return unsigned(size_t(hash));
 }

@@ -18,8 +18,8 @@ absl::Status Under(const Tier& tier, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("tier `", tier.name(), "`: ", status.message()));
 }
 
-// A file, whose bytes go through memory of the host on their way to and from a GPU: two parts of it in turn, so that one
-// is read or written while the other is copied.
+// A file, whose bytes go through memory of the host on their way to and from a GPU: two parts of it in turn, so that
+// one is read or written while the other is copied.
 class FileStore : public TierStore {
  public:
   struct Part {
@@ -55,8 +55,8 @@ class FileStore : public TierStore {
     if (parts_.empty()) return Write(offset, from, bytes);
     const auto copy = [&](int64_t at) {
       const Part& part = PartAt(at);
-      const absl::Status status = stream.Copy(part.memory->base(), static_cast<const char*>(from) + at,
-                                              std::min(kPartBytes, bytes - at));
+      const absl::Status status =
+          stream.Copy(part.memory->base(), static_cast<const char*>(from) + at, std::min(kPartBytes, bytes - at));
       return status.ok() ? stream.Record(*part.copied) : status;
     };
     absl::Status status = copy(0);

@@ -56,7 +56,7 @@ class Simulator {
   };
   struct StageState {
     std::unordered_map<int64_t, Block> blocks;  // by their number; tiers are far from the arena (kTierSpan)
-    std::vector<int64_t> ended;  // acts of an actor
+    std::vector<int64_t> ended;                 // acts of an actor
   };
   struct StreamState {
     int stage = 0;

@@ -116,7 +116,8 @@ const Case kCases[] = {
     {"state_on_the_host_zero_1", {"dist.data=2", "zero.stage=1", "zero.offload=OPTIMIZER"}},
     {"state_on_a_disk", {"zero.offload=OPTIMIZER", "zero.tier=disk"}},
     {"kept_on_the_host", {"recompute.offload=true"}},
-    ByLibrary(BFloat16("below_bf16_library", {"zero.offload=OPTIMIZER", "recompute.offload=true", "recompute.tier=disk"})),
+    ByLibrary(
+        BFloat16("below_bf16_library", {"zero.offload=OPTIMIZER", "recompute.offload=true", "recompute.tier=disk"})),
     ByLibrary({"library", {}}),
     ByLibrary({"library_tensor", {"dist.tensor=2"}}),
     {"apart", {"graph.fusion=false"}},

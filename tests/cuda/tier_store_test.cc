@@ -1,4 +1,5 @@
-// What goes to a tier below a device comes back as it was: by memory of the host and by a disk, from a GPU and from the host.
+// What goes to a tier below a device comes back as it was: by memory of the host and by a disk, from a GPU and from the
+// host.
 #include "runtime/executor/tier_store.h"
 
 #include <gtest/gtest.h>

@@ -51,8 +51,7 @@ bool isShared(cell::KernelOp cell, unsigned operand) {
 // The `batch` kernels of a module.
 class Cells {
 public:
-  explicit Cells(mlir::ModuleOp module)
-      : symbols_(module), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())) {}
+  explicit Cells(mlir::ModuleOp module) : symbols_(module), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())) {}
 
   cell::KernelOp of(KernelOp kernel) { return symbols_.lookup<cell::KernelOp>(*kernel.getCell()); }
 

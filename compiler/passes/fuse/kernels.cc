@@ -101,8 +101,8 @@ bool writes(Operation *op, Value buffer) {
   return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
 }
 
-// Gives an op that has just come to its block a number between those of its neighbours. Two neighbours without one would
-// have the next question of order number all ops of the block.
+// Gives an op that has just come to its block a number between those of its neighbours. Two neighbours without one
+// would have the next question of order number all ops of the block.
 static void number(Operation *op, Operation *neighbour) { (void)op->isBeforeInBlock(neighbour); }
 
 void moveTo(Operation *place, Operation *op) {
