@@ -90,7 +90,7 @@ absl::Status Prove(const ZooCase& a_case, const std::string& root, const std::st
   WEFT_ASSIGN_OR_RETURN(Job job, LoadJob(path, overrides));
   job = LocateJob(job, path);
   WEFT_ASSIGN_OR_RETURN(const Cluster cluster, LoadCluster("", links));
-  WEFT_RETURN_IF_ERROR(CheckRanks(job, cluster));
+  WEFT_RETURN_IF_ERROR(CheckOnCluster(job, cluster));
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<compiler::ModelSource> source, compiler::ModelSource::read(job));
   compiler::Candidates candidates(source->module(), cluster);
   const absl::StatusOr<plan::Plan> plan = candidates.planFor(job);
