@@ -72,6 +72,7 @@ struct StateTile {
   std::vector<int64_t> stored_shape;  // in checkpoint files
   bool optimizer = false;
   bool primary = true;  // of the ranks that hold this tile, the one that saves it
+  int saved_by = 0;     // that one
   char* address = nullptr;
 };
 
@@ -137,6 +138,7 @@ class Executor {
   struct Builder;
   Executor(plan::Program program, int rank, const Services& services);
   void CollectState();
+  int SaverOf(const plan::Buffer& buffer) const;
   absl::Status PrepareMetrics();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
   // The kernel of a buffer's initial value.
