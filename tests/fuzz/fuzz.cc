@@ -1,4 +1,4 @@
-// fuzz [--seed N] [--count M] [--print N] [--keep-going]: see tests/fuzz/README.md.
+// fuzz [--seed N] [--count M] [--print]: see tests/fuzz/README.md.
 #include <unistd.h>
 
 #include <cctype>
@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tests/fuzz/case.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/fuzz/trial.h"
 
 namespace {
@@ -76,19 +77,7 @@ void Report(const Case& a_case, const Trial& trial, const std::string& root) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  uint64_t seed = 1, count = 100;
-  bool print = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    if (flag == "--print") {
-      print = true;
-    } else if ((flag == "--seed" || flag == "--count") && i + 1 < argc) {
-      (flag == "--seed" ? seed : count) = std::strtoull(argv[++i], nullptr, 10);
-    } else {
-      std::fputs(kHelp, flag == "--help" ? stdout : stderr);
-      return flag == "--help" ? 0 : 2;
-    }
-  }
+  const auto [seed, count, print] = weft::fuzz::SeedsOf(argc, argv, kHelp);
   const std::string root = std::filesystem::current_path();
   uint64_t agree = 0, fail = 0;
   std::map<std::string, int> refused;

@@ -1,11 +1,13 @@
 // zoo_fuzz [--seed N] [--count M] [--print]: see tests/fuzz/README.md.
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <map>
 #include <string>
 
+#include "tests/fuzz/seeds.h"
 #include "tests/fuzz/zoo.h"
 
 namespace {
@@ -24,22 +26,13 @@ double Seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 }  // namespace
 
 int main(int argc, char** argv) {
-  uint64_t seed = 1, count = 100;
-  bool print = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    if (flag == "--print") {
-      print = true;
-    } else if ((flag == "--seed" || flag == "--count") && i + 1 < argc) {
-      (flag == "--seed" ? seed : count) = std::strtoull(argv[++i], nullptr, 10);
-    } else {
-      std::fputs(kHelp, flag == "--help" ? stdout : stderr);
-      return flag == "--help" ? 0 : 2;
-    }
-  }
+  const auto [seed, count, print] = weft::fuzz::SeedsOf(argc, argv, kHelp);
   const std::string root = std::filesystem::current_path();
   std::string folder = std::filesystem::temp_directory_path() / "weft-fuzz.XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return 1;
+  if (mkdtemp(folder.data()) == nullptr) {
+    std::fprintf(stderr, "zoo_fuzz: %s: cannot make a folder: %s\n", folder.c_str(), std::strerror(errno));
+    return 1;
+  }
   uint64_t verified = 0, refused = 0, failed = 0;
   for (uint64_t n = seed; n < seed + count; ++n) {
     const weft::fuzz::ZooCase a_case = weft::fuzz::RandomZooCase(n);
