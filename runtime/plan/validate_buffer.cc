@@ -92,7 +92,8 @@ absl::Status CheckTier(const Plan& plan, const Buffer& buffer) {
   }
   if (buffer.tier() == 0) return absl::OkStatus();
   if (buffer.kind() != Buffer::PARAMETER && buffer.kind() != Buffer::OPTIMIZER && buffer.kind() != Buffer::ACTIVATION) {
-    return InvalidPlan("tier: expected only of parameters, optimizer state and activations");
+    return InvalidPlan("tier: expected only of parameters, optimizer state and activations, got ",
+                       Buffer::Kind_Name(buffer.kind()));
   }
   if (buffer.slot_offsets_size() > 0) return InvalidPlan("slot offsets: expected none in a tier");
   return absl::OkStatus();

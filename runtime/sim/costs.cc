@@ -192,7 +192,7 @@ plan::KernelWork WorkOf(const std::string& family, const plan::KernelCost& cost)
 // By the rates of the tier; by those of the device's memory on a machine that has none.
 double SecondsOfMove(const plan::Program& program, const plan::Kernel& kernel, const plan::Machine& machine) {
   const bool fetches = kernel.name() == plan::kFetch;
-  const int32_t b = fetches ? kernel.inputs(0) : kernel.outputs(0);
+  const int32_t b = plan::BelowOf(kernel);
   const std::string& name = program.plan->header().cluster().tier(program.buffer(b).tier() - 1).name();
   const plan::TierRates* tier = plan::FindTier(machine, name);
   if (tier == nullptr) return plan::KernelSeconds(machine, WorkOf(kernel.name(), kernel.cost()));
