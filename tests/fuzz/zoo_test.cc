@@ -53,7 +53,14 @@ INSTANTIATE_TEST_SUITE_P(
                 {"dist.data=2", "dist.tensor=2", "dist.context=2", "batch.micro=2", "batch.global=4",
                  "precision.compute=F16"},
                 kFree,
-                ""}));
+                ""},
+        // The axis between groups of ZeRO took the heads that the axis within them was to split.
+        ZooCase{
+            "models/llama/tiny.job",
+            {"dist.data=4", "zero.stage=3", "zero.group=2", "batch.micro=4", "batch.global=32"},
+            {"cluster.node.count=4", "cluster.node.ranks=2", "cluster.node.link_bytes_s=1e3",
+             "cluster.node.latency_s=1e-15", "cluster.network.link_bytes_s=1e18", "cluster.network.latency_s=1e-15"},
+            ""}));
 
 }  // namespace
 

@@ -229,19 +229,49 @@ static bool leavesBytesPending(Operation *op, const Signature &s) {
          llvm::any_of(llvm::zip(op->getResults(), s.results), [&](auto it) { return std::apply(pending, it); });
 }
 
-// True if the signature fits the pins and cuts evenly after the axes before.
-bool Inference::legal(OpInfo &info, const Signature &s, size_t axis, PlacementAttr placement) {
-  SmallVector<const Signature *> all(info.perAxis);
-  all.push_back(&s);
-  if (!divides(info.rule, all, placement.getSizes()) || leavesBytesPending(info.op, s)) {
-    return false;
-  }
+// Whether a signature has what is pinned on an axis: of an op, its results; of an assignment, what it assigns.
+bool Inference::honoursPins(OpInfo &info, const Signature &s, size_t axis) {
   if (info.pinned && !info.free[unsigned(axis)]) {
     return llvm::all_of(s.results, [&](SbpState state) { return state == (*info.pinned)[axis]; });
   }
   if (auto assign = llvm::dyn_cast<AssignOp>(info.op)) {
     OpInfo &target = ops_[index_[assign.getTarget().getDefiningOp()]];
     return target.free[unsigned(axis)] || s.operands[0] == (*target.pinned)[axis];
+  }
+  return true;
+}
+
+// Whether signatures of the axes from `axis` on can honour the pins and cut evenly, behind these of the axes before.
+// Example: a pin splits 2 heads on the last of two axes of 2 ranks, so the first must not.
+bool Inference::leavesRoom(OpInfo &info, SmallVector<const Signature *> &perAxis, PlacementAttr placement) {
+  const size_t axis = perAxis.size();
+  if (axis == placement.getSizes().size()) {
+    return true;
+  }
+  for (const Signature &s : info.signatures) {
+    if (!honoursPins(info, s, axis)) {
+      continue;
+    }
+    perAxis.push_back(&s);
+    const bool hasRoom = divides(info.rule, perAxis, placement.getSizes()) && leavesRoom(info, perAxis, placement);
+    perAxis.pop_back();
+    if (hasRoom) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// True if the signature fits the pins and cuts evenly after the axes before.
+bool Inference::legal(OpInfo &info, const Signature &s, size_t axis, PlacementAttr placement) {
+  SmallVector<const Signature *> all(info.perAxis);
+  all.push_back(&s);
+  if (!divides(info.rule, all, placement.getSizes()) || leavesBytesPending(info.op, s) || !honoursPins(info, s, axis) ||
+      !leavesRoom(info, all, placement)) {
+    return false;
+  }
+  if (llvm::isa<AssignOp>(info.op) || (info.pinned && !info.free[unsigned(axis)])) {
+    return true;
   }
   if (auto output = llvm::dyn_cast<OutputOp>(info.op)) {
     return !output.getMetric() || s.operands[0].kind == SbpState::Broadcast;

@@ -65,6 +65,8 @@ private:
   double ringSeconds(const OpInfo &info, ir::WeftOpInterface op, llvm::SmallVector<mlir::RankedTensorType> operands,
                      llvm::ArrayRef<mlir::RankedTensorType> results, ir::PlacementAttr placement);
   double nodeSeconds(OpInfo &info, const ir::Signature &candidate, ir::PlacementAttr placement);
+  bool honoursPins(OpInfo &info, const ir::Signature &s, size_t axis);
+  bool leavesRoom(OpInfo &info, llvm::SmallVector<const ir::Signature *> &perAxis, ir::PlacementAttr placement);
   bool legal(OpInfo &info, const ir::Signature &s, size_t axis, ir::PlacementAttr placement);
   double boxRuns(mlir::Operation *op, mlir::Value operand);
   llvm::DenseSet<mlir::Value> termsToSplit(size_t axis);
