@@ -276,7 +276,7 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"zero.stage=-1", "zero.stage: expected 0, 1, 2 or 3, got -1"},
       {"generate.chunk=-1", "generate.chunk: expected 0 or more, got -1"},
       {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
-      {"zero={offload: 9}", "zero.offload: expected NOTHING, OPTIMIZER, got 9"},
+      {"zero={offload: 9}", "zero.offload: expected NOTHING, OPTIMIZER, PARAMETERS, got 9"},
       {"zero.tier=disk", "zero.tier: expected zero.offload, which says what lies there, got NOTHING"},
       {"recompute.tier=disk", "recompute.tier: expected recompute.offload, which says what lies there, got false"},
       {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},

@@ -289,6 +289,10 @@ absl::Status ValidateZero(const Job& job) {
   if (!zero.tier().empty() && zero.offload() == Zero::NOTHING) {
     return Expected("zero.tier", "zero.offload, which says what lies there", "NOTHING");
   }
+  if (zero.offload() == Zero::PARAMETERS && !job.evaluation().graph().empty()) {
+    return Expected("zero.offload", "NOTHING or OPTIMIZER with evaluation.graph, which finds parameters on the device",
+                    "PARAMETERS");
+  }
   if (zero.group() == 0) {
     return absl::OkStatus();
   }

@@ -41,7 +41,10 @@ std::vector<Uses> UsesOf(const plan::Program& program, int32_t compute_stream) {
       const plan::Work& work = program.work[a][w];
       for (int32_t b : work.reads) add(b, static_cast<int32_t>(w));
       for (int32_t b : work.writes) add(b, static_cast<int32_t>(w));
-      if (work.accumulator >= 0) uses[program.root[work.accumulator]].of_step = true;
+      // But a sum that comes from a tier is on the device for a part of each micro-batch.
+      const int32_t maker = work.accumulator < 0 ? -1 : program.writer[work.accumulator];
+      if (work.accumulator >= 0 && (maker < 0 || !plan::MovesTiers(program.actor(maker))))
+        uses[program.root[work.accumulator]].of_step = true;
     }
   }
   for (size_t b = 0; b < program.root.size(); ++b) {

@@ -248,7 +248,7 @@ void buildRecompute(mlir::OpPassManager &manager, const Job &job) {
 }
 
 void buildLocalize(mlir::OpPassManager &manager, const Job &job) {
-  manager.addPass(createLocalize({job.zero().tier()}));
+  manager.addPass(createLocalize({job.zero().tier(), job.zero().offload() == Zero::PARAMETERS}));
 }
 
 // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.

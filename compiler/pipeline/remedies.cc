@@ -59,7 +59,11 @@ double expectedBytes(Peak peak, const Job &job, const Job &changed) {
         ratio(job.dist().tensor(), changed.dist().tensor()) * ratio(job.dist().pipeline(), changed.dist().pipeline());
   }
   // What of it is on the device for an update, or for a layer, is little.
-  peak.optimizer *= job.zero().offload() == changed.zero().offload() ? 1 : 0;
+  if (job.zero().offload() != changed.zero().offload()) {
+    peak.optimizer *= job.zero().offload() == Zero::NOTHING ? 0 : 1;
+    peak.parameters *= changed.zero().offload() == Zero::PARAMETERS ? 0 : 1;
+    peak.gradients *= changed.zero().offload() == Zero::PARAMETERS ? 0 : 1;
+  }
   peak.activations *= job.recompute().offload() == changed.recompute().offload() ? 1 : kFull;
   peak.activations *=
       ratio(job.dist().tensor(), changed.dist().tensor()) * ratio(changed.batch().micro(), job.batch().micro());
@@ -85,8 +89,12 @@ std::vector<std::vector<std::string>> changesOf(const Job &job, const Cluster &c
     changes.push_back({absl::StrCat("batch.micro=", job.batch().micro() / 2)});
   }
   const bool lowers = cluster.tier_size() > 0 && job.zero().offload() == Zero::NOTHING;
+  const bool lowersAll = cluster.tier_size() > 0 && job.zero().offload() != Zero::PARAMETERS;
   if (lowers) {
     changes.push_back({"zero.offload=OPTIMIZER"});
+  }
+  if (lowersAll) {
+    changes.push_back({"zero.offload=PARAMETERS"});
   }
   if (cluster.tier_size() > 0 && !job.recompute().offload()) {
     changes.push_back({"recompute.offload=true"});
@@ -110,8 +118,8 @@ std::vector<std::vector<std::string>> changesOf(const Job &job, const Cluster &c
   if (job.batch().micro() > job.dist().data()) {
     add(absl::StrCat("batch.micro=", job.dist().data()));
   }
-  if (lowers) {
-    add("zero.offload=OPTIMIZER");
+  if (lowersAll) {
+    add("zero.offload=PARAMETERS");
   }
   return changes;
 }

@@ -80,6 +80,19 @@ int64_t OffsetInUse(const plan::Program& program, int32_t below) {
   return 0;
 }
 
+// Of a sum over the micro-batches, to which the first one finds nothing added.
+class FetchOfSum : public Kernel {
+ public:
+  explicit FetchOfSum(std::unique_ptr<Kernel> fetch) : fetch_(std::move(fetch)) {}
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
+    return context.micro_batch == 0 ? absl::OkStatus() : fetch_->Run(context, inputs, outputs);
+  }
+
+ private:
+  const std::unique_ptr<Kernel> fetch_;
+};
+
 // Drops what it is given.
 class NoResult : public ResultField {
  public:
@@ -125,6 +138,7 @@ struct Executor::Builder {
     for (const plan::Kernel& kernel : actor.kernels()) {
       absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, actor.stream());
       if (!one.ok()) return Prefixed(WhereOf(kernel), one.status());
+      if (plan::FetchesSum(kernel)) one = std::make_unique<FetchOfSum>(*std::move(one));
       work->Add(place, kernel, *std::move(one), WhereOf(kernel));
     }
     return work;

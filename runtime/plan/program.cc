@@ -28,6 +28,7 @@ Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
   Work work;
   work.reads.assign(kernel.inputs().begin(), kernel.inputs().end());
   work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
+  if (FetchesSum(kernel) && work.reads.size() == 1) work.accumulator = work.reads[0];
   // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum, einsum(left, right, sum) epilogue(add) ->
   // sum
   const bool adds = kernel.name() == "einsum" && HasEpilogueAdd(kernel);
@@ -109,7 +110,9 @@ void SetLastToAdd(Program& program) {
     if (!program.micro(a)) continue;
     for (const Work& work : program.work[a]) {
       if (work.accumulator < 0) continue;
-      int32_t last = a;
+      // What is fetched, a store has left.
+      int32_t last = MovesTiers(program.actor(a)) ? program.writer[work.accumulator] : a;
+      if (last < 0) continue;
       // None comes twice in a plan that is not blocked; in others the proof ends before anybody asks.
       for (size_t steps = 0; steps < program.work.size(); ++steps) {
         const int32_t next = NextToAdd(program, last, program.root[work.accumulator]);
@@ -127,6 +130,8 @@ bool IsPort(const Kernel& kernel) { return kernel.name() == "input" || kernel.na
 bool HasPort(const Actor& actor) { return std::any_of(actor.kernels().begin(), actor.kernels().end(), &IsPort); }
 
 bool MovesTier(const Kernel& kernel) { return kernel.name() == kFetch || kernel.name() == kStore; }
+
+bool FetchesSum(const Kernel& kernel) { return kernel.name() == kFetch && kernel.attributes().contains(kSum); }
 
 bool MovesTiers(const Actor& actor) {
   return actor.kernels_size() > 0 && std::all_of(actor.kernels().begin(), actor.kernels().end(), &MovesTier);

@@ -17,7 +17,7 @@ struct Work {
   std::vector<int32_t> reads;
   std::vector<int32_t> writes;
   // The last operand of an `accumulate` or `accumulate_einsum`, that is updated in
-  // place and that micro-batch 0 does not read; -1.
+  // place, or what a fetch of a sum reads: micro-batch 0 does not read it; -1.
   int32_t accumulator = -1;
   // The last operand of an `einsum` with the epilogue `add`, to which it adds in place; -1.
   int32_t added_to = -1;
@@ -28,7 +28,9 @@ bool IsPort(const Kernel& kernel);
 bool HasPort(const Actor& actor);
 
 // Whether a kernel copies between the device and a tier; whether an actor does nothing else.
-inline constexpr char kFetch[] = "fetch", kStore[] = "store";
+// A fetch with the attribute kSum is of a sum over the micro-batches: of the first one it does nothing.
+inline constexpr char kFetch[] = "fetch", kStore[] = "store", kSum[] = "sum";
+bool FetchesSum(const Kernel& kernel);
 bool MovesTier(const Kernel& kernel);
 bool MovesTiers(const Actor& actor);
 // Of such a kernel, the buffer in the tier, and the one on the device.

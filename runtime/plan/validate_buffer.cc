@@ -91,9 +91,16 @@ absl::Status CheckTier(const Plan& plan, const Buffer& buffer) {
     return InvalidPlan("tier: expected 0 to ", tiers, ", as many as the cluster has, got ", buffer.tier());
   }
   if (buffer.tier() == 0) return absl::OkStatus();
-  if (buffer.kind() != Buffer::PARAMETER && buffer.kind() != Buffer::OPTIMIZER && buffer.kind() != Buffer::ACTIVATION) {
-    return InvalidPlan("tier: expected only of parameters, optimizer state and activations, got ",
-                       Buffer::Kind_Name(buffer.kind()));
+  switch (buffer.kind()) {
+    case Buffer::PARAMETER:
+    case Buffer::OPTIMIZER:
+    case Buffer::GRADIENT:
+    case Buffer::ACTIVATION:
+    case Buffer::WORKING:
+      break;
+    default:
+      return InvalidPlan("tier: expected only of parameters, optimizer state, gradients, activations and working copies, got ",
+                         Buffer::Kind_Name(buffer.kind()));
   }
   if (buffer.slot_offsets_size() > 0) return InvalidPlan("slot offsets: expected none in a tier");
   return absl::OkStatus();

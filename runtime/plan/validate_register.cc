@@ -71,13 +71,15 @@ class RegisterCheck {
     for (size_t w = 0; w < program_.work[a].size(); ++w) {
       const Work& work = program_.work[a][w];
       for (int32_t b : work.reads) {
+        // What a store has left of the micro-batch before: the fetch would wait for this one's.
+        if (b == work.accumulator && !program_.on_device[b]) continue;
         if (absl::Status status = CheckOperand(a, b, false); !status.ok()) return Under(program_.Where(a, w), status);
       }
       for (int32_t b : work.writes) {
         if (absl::Status status = CheckOperand(a, b, true); !status.ok()) return Under(program_.Where(a, w), status);
         written_[program_.root[b]] = a;
       }
-      if (work.accumulator >= 0 && program_.buffer(work.accumulator).slots() > 1) {
+      if (work.accumulator >= 0 && Stays(work.accumulator) && program_.buffer(work.accumulator).slots() > 1) {
         return Under(program_.Where(a, w), InvalidPlan("accumulator `", Name(work.accumulator),
                                                        "`: expected 1 slot, which all micro-batches add to, got ",
                                                        program_.buffer(work.accumulator).slots()));
@@ -89,6 +91,12 @@ class RegisterCheck {
                          "`: expected work that writes it, got none");
     }
     return absl::OkStatus();
+  }
+
+  // Whether a sum is on the device from one micro-batch to the next: not what a tier brings to each.
+  bool Stays(int32_t sum) const {
+    const int32_t maker = program_.writer[sum];
+    return maker < 0 || !MovesTiers(program_.actor(maker));
   }
 
   absl::Status CheckOperand(int32_t a, int32_t b, bool write) {

@@ -1,4 +1,7 @@
-// State of the optimizer below the device: the same bits, and of the device's memory what two parts of it take.
+// What lies below the device: the same bits, and of the device's memory what two parts of it take, or two layers.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/executor/executor.h"
 #include "runtime/measure/memory.h"
@@ -23,7 +27,9 @@ using Overrides = std::vector<std::string>;
 
 constexpr char kJob[] = "tests/oracle/tiny.job", kHost[] = "tests/offload/host.cluster",
                kDisk[] = "tests/offload/disk.cluster";
-constexpr char kOffload[] = "zero.offload=OPTIMIZER", kKept[] = "recompute.offload=true";
+constexpr char kSmall[] = "tests/offload/small.cluster";
+constexpr char kOffload[] = "zero.offload=OPTIMIZER", kAll[] = "zero.offload=PARAMETERS",
+               kKept[] = "recompute.offload=true";
 
 Overrides With(Overrides overrides, const std::string& more) {
   overrides.push_back(more);
@@ -111,15 +117,60 @@ std::vector<Overrides> Layouts() {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, SameBitsTest, testing::ValuesIn(Layouts()));
 
-// Bytes of a stage's state that lie on the device, and in tiers.
-std::pair<int64_t, int64_t> StateBytes(const plan::Program& program) {
+// Bytes of a stage's buffers of a kind that lie on the device, and in tiers.
+std::pair<int64_t, int64_t> BytesOf(const plan::Program& program, plan::Buffer::Kind kind) {
   int64_t here = 0, below = 0;
   for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
-    if (program.buffer(b).kind() != plan::Buffer::OPTIMIZER || program.root[b] != b) continue;
+    if (program.buffer(b).kind() != kind || program.root[b] != b) continue;
     (program.on_device[b] ? here : below) += program.slot_bytes[b];
   }
   return {here, below};
 }
+
+std::pair<int64_t, int64_t> StateBytes(const plan::Program& program) {
+  return BytesOf(program, plan::Buffer::OPTIMIZER);
+}
+
+class ParametersTest : public testing::TestWithParam<Overrides> {};
+
+// Also that more than half of the parameters are there.
+TEST_P(ParametersTest, AllBelow) {
+  const Overrides offloaded = With(GetParam(), kAll);
+  const plan::Plan plan = Compile(offloaded);
+  ASSERT_GT(plan.stages_size(), 0);
+  for (const plan::Program& program : plan::ProgramsOf(plan)) {
+    const auto [here, below] = BytesOf(program, plan::Buffer::PARAMETER);
+    EXPECT_GT(below, here);
+  }
+  ExpectSameBits(GetParam(), offloaded);
+}
+
+std::vector<Overrides> LayoutsOfParameters() {
+  const std::string layers = "model.set=layers=6", noisy = "model.set=dropout=0.1";
+  std::vector<Overrides> layouts = {
+      {layers},
+      {layers, "optimizer.clip_norm=0.5", noisy},
+      {layers, "optimizer.clip_norm=0.5", "batch={global: 12 micro: 4}"},
+      {layers, "dist.tensor=2", "batch={global: 8 micro: 4}"},
+      {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}", noisy},
+      {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}", "pipeline.schedule=INTERLEAVED"},
+      {layers, "dist.pipeline=2", "batch={global: 16 micro: 4}", "pipeline.schedule=ZERO_BUBBLE"},
+      {layers, "precision.compute=BF16", noisy},
+      {layers, "precision.compute=BF16", "batch={global: 8 micro: 4}", "dist.data=2", "zero.stage=3"},
+      {layers, "precision.compute=F16", "batch={global: 8 micro: 4}"},
+      {layers, "recompute.policy=FULL", noisy},
+      {layers, "recompute.policy=SELECTIVE", kKept, "batch={global: 8 micro: 4}"},
+      {layers, "graph.fusion=false"},
+      {layers, "optimizer={muon { lr: 0.01 }}"},
+      {layers, "optimizer={lamb { lr: 0.01 }}", "dist.tensor=2"}};
+  for (int stage = 0; stage <= 3; ++stage) {
+    layouts.push_back({layers, "dist.data=2", absl::StrCat("zero.stage=", stage), "batch={global: 8 micro: 4}"});
+    layouts.push_back({layers, "dist.data=2", absl::StrCat("zero.stage=", stage)});
+  }
+  return layouts;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ParametersTest, testing::ValuesIn(LayoutsOfParameters()));
 
 // The largest bytes that one update uses of a tier.
 int64_t LargestPart(const plan::Program& program) {
@@ -201,6 +252,81 @@ TEST(OffloadTest, FetchesRunAheadOfTheUpdates) {
     if (i > 0) EXPECT_GE(fetches[i + 1]->begin_s, stores[i - 1]->end_s) << "into bytes that are still in use";
   }
   EXPECT_GT(report->exposed_comm_s, 0);
+}
+
+// Of a layer's parameters what its forward and its backward read is fetched while the layer before is computed.
+TEST(OffloadTest, LayersAreFetchedOneAhead) {
+  const plan::Plan plan = Compile({kAll, "model.set=layers=6", "batch={global: 16 micro: 8}"}, kDisk);
+  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+  ASSERT_TRUE(report.ok()) << report.status();
+  const plan::Program program = plan::ProgramOf(plan, 0);
+  double moved = 0;
+  std::map<std::pair<int32_t, int64_t>, const sim::TimedAct*> acts;
+  for (const sim::TimedAct& act : report->acts) {
+    acts[{act.actor, act.micro_batch}] = &act;
+    moved += plan::MovesTiers(program.actor(act.actor)) ? act.end_s - act.begin_s : 0;
+  }
+  int fetches = 0;
+  for (const auto& [key, act] : acts) {
+    const plan::Actor& actor = program.actor(key.first);
+    if (!program.micro(key.first) || !plan::MovesTiers(actor) || actor.kernels(0).name() != plan::kFetch) continue;
+    for (int32_t b : actor.writes()) {
+      for (int32_t reader : program.readers[b]) EXPECT_GE((acts[{reader, key.second}]->begin_s), act->end_s);
+    }
+    for (int32_t b : actor.reads()) {
+      if (program.on_device[b]) EXPECT_GE(act->begin_s, (acts[{program.writer[b], key.second}]->end_s));
+    }
+    ++fetches;
+  }
+  EXPECT_EQ(fetches, 2 * 2 * 6) << "of each layer a forward's and a backward's, in two micro-batches";
+  EXPECT_LT(report->exposed_comm_s, 0.7 * moved);
+}
+
+// A model that is four times as large as the device.
+TEST(OffloadTest, AModelOfFourDevicesTrains) {
+  const Overrides deep = {"model.set=layers=8", "model.set=hidden=128", "batch={global: 1 micro: 1}",
+                          "recompute.policy=FULL"};
+  const plan::Plan whole = Compile(deep);
+  ASSERT_EQ(whole.stages_size(), 1);
+  int64_t model = 0;
+  for (auto kind : {plan::Buffer::PARAMETER, plan::Buffer::OPTIMIZER})
+    model += BytesOf(plan::ProgramOf(whole, 0), kind).first;
+  model += BytesOf(plan::ProgramOf(whole, 0), plan::Buffer::PARAMETER).first;  // and as many of gradients
+  const absl::StatusOr<plan::Plan> refused = CompileJob(kJob, deep, kSmall);
+  EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("the plan does not fit"));
+  const Overrides below = With(With(deep, kAll), kKept);
+  const plan::Plan plan = Compile(below, kSmall);
+  ASSERT_EQ(plan.stages_size(), 1);
+  EXPECT_GE(model, 4 * plan.header().cluster().device().memory_bytes());
+
+  const std::string folder = absl::StrCat(testing::TempDir(), "/below");
+  TrainOptions options = OptionsFor(below, kSmall);
+  options.init = "";
+  options.tier_folder = folder;
+  int64_t touched = 0, taken = 0;
+  options.inspect = [&](executor::Executor& executor) {
+    const int64_t page = sysconf(_SC_PAGESIZE), pages = (executor.arena()->bytes() + page - 1) / page;
+    std::vector<unsigned char> resident(pages);
+    if (mincore(executor.arena()->base(), executor.arena()->bytes(), resident.data()) != 0)
+      return absl::ErrnoToStatus(errno, "mincore");
+    touched = page * std::count_if(resident.begin(), resident.end(), [](unsigned char it) { return it & 1; });
+    absl::StatusOr<int64_t> bytes = executor.TakenBytesOf(0);
+    if (bytes.ok()) taken = *bytes;
+    return bytes.status();
+  };
+  const absl::StatusOr<std::vector<StepReport>> small = Train(options);
+  ASSERT_TRUE(small.ok()) << small.status();
+  options = OptionsFor(deep, kHost);
+  options.init = "";
+  const absl::StatusOr<std::vector<StepReport>> large = Train(options);
+  ASSERT_TRUE(large.ok()) << large.status();
+  for (size_t i = 0; i < large->size(); ++i) {
+    EXPECT_EQ((*small)[i].loss, (*large)[i].loss) << "step " << i;
+    EXPECT_EQ((*small)[i].grad_norm, (*large)[i].grad_norm) << "step " << i;
+  }
+  const auto near = [](int64_t measured, int64_t planned) { return std::abs(measured - planned) <= planned * 3 / 100; };
+  EXPECT_TRUE(near(touched, plan.stages(0).arena_bytes())) << touched << " of " << plan.stages(0).arena_bytes();
+  EXPECT_TRUE(near(taken, plan.stages(0).tier_bytes(0))) << taken << " of " << plan.stages(0).tier_bytes(0);
 }
 
 // What ranks take of a disk, beside what was planned; and that nothing of it is left.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""State of the optimizer on a disk, seen from outside: plans that fit, checkpoints, and what is refused."""
+"""State, parameters and gradients on a disk, seen from outside: plans that fit, checkpoints, and what is refused."""
 import json
 import os
 import sys
@@ -9,7 +9,7 @@ from programs import JOB, ProgramTest, call, corpus, losses, main  # noqa: E402
 
 CLUSTER = "cluster=../offload/disk.cluster"
 NOISY = ("model.set=dropout=0.1", "batch={global: 8 micro: 4}", CLUSTER)
-OFFLOAD = "zero.offload=OPTIMIZER"
+OFFLOAD, ALL = "zero.offload=OPTIMIZER", "zero.offload=PARAMETERS"
 
 
 class OffloadTest(ProgramTest):
@@ -38,15 +38,15 @@ class OffloadTest(ProgramTest):
 
     def test_checkpoints_know_no_tiers(self):
         data, tiers = self.write("corpus.txt", corpus(40)), ("--tier-dir", self.path("tiers"))
-        here, below = self.plan(*NOISY, "dist.data=2"), self.plan(*NOISY, "dist.data=2", OFFLOAD)
+        here, below, lower = (self.plan(*NOISY, "dist.data=2", *more) for more in ((), (OFFLOAD,), (ALL,)))
         self.train(here, 9, "--metrics", self.path("here.jsonl"), "--checkpoint-dir", self.path("here"), data=data)
         flags = ("--checkpoint-dir", self.path("below"), "--metrics", self.path("below.jsonl"), "--resume")
-        for plan, stop, more in ((below, 3, tiers), (here, 6, ()), (below, 9, tiers)):
+        for plan, stop, more in ((below, 3, tiers), (here, 6, ()), (lower, 9, tiers)):
             self.train(plan, stop, *flags, *more, data=data)
         self.assertEqual(losses(self.path("below.jsonl")), losses(self.path("here.jsonl")))
-        last = "step-00000009/optimizer.safetensors"
-        with open(self.path(f"here/{last}"), "rb") as one, open(self.path(f"below/{last}"), "rb") as other:
-            self.assertEqual(one.read(), other.read())
+        for last in ("step-00000009/optimizer.safetensors", "step-00000009/model.safetensors"):
+            with open(self.path(f"here/{last}"), "rb") as one, open(self.path(f"below/{last}"), "rb") as other:
+                self.assertEqual(one.read(), other.read())
         self.assertEqual(os.listdir(self.path("tiers")), [])
 
     def test_a_full_disk_is_one_error(self):
@@ -64,6 +64,8 @@ class OffloadTest(ProgramTest):
                       self.refused(CLUSTER, OFFLOAD, "zero.tier=tape"))
         self.assertIn("zero.tier: expected zero.offload, which says what lies there, got NOTHING",
                       self.refused(CLUSTER, "zero.tier=disk"))
+        self.assertIn("zero.offload: expected NOTHING or OPTIMIZER with evaluation.graph, which finds parameters on the "
+                      "device, got PARAMETERS", self.refused(CLUSTER, ALL, "evaluation={graph: \"loss\"}"))
         said = self.refused(CLUSTER, OFFLOAD, "zero.tier=floppy")
         self.assertIn("the plan does not fit: stage 0: tier `floppy` of a rank: expected at most 4,096 bytes (4.00 KiB), got ",
                       said)

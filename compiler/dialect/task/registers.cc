@@ -77,8 +77,9 @@ Registers::Registers(ProgramOp program) {
       read(buffer);
     }
     for (Operation &op : actor.getBody().front()) {
-      for (Value input : inputsOf(&op)) {
-        read(input);
+      // Of a sum that comes from a tier, a fetch reads what the micro-batch before has left.
+      if (auto move = llvm::dyn_cast<MoveKernel>(op); !move || !move.fetchesSum()) {
+        llvm::for_each(inputsOf(&op), read);
       }
       for (Value output : outputsOf(&op)) {
         if (shared.contains(rootOf(output)) && writer_.lookup(output) == index) {

@@ -173,11 +173,11 @@ LogicalResult AliasOp::verify() {
 
 LogicalResult KernelOp::verify() {
   if (llvm::isa<AccumulateKernel>(getOperation()) &&
-      (getInputs().size() != 2 || getOutputs().size() != 1 || getInputs()[1] != getOutputs()[0])) {
+      (getInputs().size() != 2 || getOutputs().size() != 1 || rootOf(getInputs()[1]) != rootOf(getOutputs()[0]))) {
     return emitOpError("accumulate: expected a term and a sum, and the same sum as output");
   }
   if (llvm::isa<AccumulateEinsumKernel>(getOperation()) &&
-      (getInputs().size() != 3 || getOutputs().size() != 1 || getInputs()[2] != getOutputs()[0])) {
+      (getInputs().size() != 3 || getOutputs().size() != 1 || rootOf(getInputs()[2]) != rootOf(getOutputs()[0]))) {
     return emitOpError("accumulate_einsum: expected two factors and a sum, and the same sum as output");
   }
   if (llvm::isa<InputKernel>(getOperation()) && (!getInputs().empty() || getOutputs().size() != 1)) {

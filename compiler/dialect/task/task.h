@@ -71,13 +71,14 @@ public:
 };
 
 /// Copies between the device and a tier: ins (buffer), outs (buffer), of which `fetch` reads the tier's and `store`
-/// writes it.
+/// writes it. A fetch of a sum over the micro-batches, with the constant kSum, does nothing for the first of them.
 class MoveKernel : public KernelOp {
 public:
-  static constexpr llvm::StringLiteral kFetch = "fetch", kStore = "store";
+  static constexpr llvm::StringLiteral kFetch = "fetch", kStore = "store", kSum = "sum";
   using KernelOp::KernelOp;
   static bool classof(mlir::Operation *op);
   bool fetches() { return getName() == kFetch; }
+  bool fetchesSum() { return fetches() && getConstants().contains(kSum); }
   /// The buffer of the tier, and that of the device or a view of it.
   mlir::Value getInTier() { return fetches() ? getInputs()[0] : getOutputs()[0]; }
   mlir::Value getOnDevice() { return fetches() ? getOutputs()[0] : getInputs()[0]; }

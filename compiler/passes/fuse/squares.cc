@@ -31,6 +31,10 @@ struct FuseSquares : impl::FuseSquaresBase<FuseSquares> {
       if (!fits || llvm::is_contained(parts, squares)) {
         return;
       }
+      // What lies in a tier is on the device for one gradient after another.
+      if (llvm::any_of(squares.getInputs(), [](Value input) { return !task::tierOf(input).empty(); })) {
+        return;
+      }
       // Squares of what has been reduced are summed while the rest is reduced.
       if (llvm::any_of(squares.getInputs(), [&](Value input) { return isOfCollective(input, sum.getSection()); })) {
         return;

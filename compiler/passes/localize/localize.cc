@@ -18,8 +18,9 @@ using task::Section;
 // Builds the programs of one graph.
 class Localizer {
 public:
-  // `tier`: where state of the optimizer lies; empty: on the device.
-  Localizer(GraphOp graph, llvm::StringRef tier) : graph_(graph), tier_(tier), sections_(graph), b_(graph) {}
+  // `tier`: where state of the optimizer lies, and `parameters` and their gradients too; empty: on the device.
+  Localizer(GraphOp graph, llvm::StringRef tier, bool parameters)
+      : graph_(graph), tier_(tier), parameters_(parameters), sections_(graph), b_(graph) {}
 
   llvm::LogicalResult run() {
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
@@ -293,14 +294,21 @@ private:
     }
     made.setInit(name);
     made.setInitAttributesAttr(attributes.getDictionary(b_.getContext()));
-    if (ofOptimizer && !shapeOf(parameter.getResult()).empty() && !tier_.empty()) {
-      made.setTier(tier_);
+    if (ofOptimizer || (parameters_ && made.getKind() == BufferKind::Parameter)) {
+      lower(made);
     }
     if (parameter.getStored()) {
       made.setStored(intsOf(*parameter.getStored()));
     }
     map_[parameter.getResult()] = made;
     return mlir::success();
+  }
+
+  // To the tier, if it is no single number.
+  void lower(task::BufferOp buffer) {
+    if (!tier_.empty() && task::tensorOf(buffer).getRank() > 0) {
+      buffer.setTier(tier_);
+    }
   }
 
   // One micro-batch: nothing to sum. More: a buffer that stays and is added to.
@@ -310,6 +318,7 @@ private:
       auto made = task::rootOf(sum).getDefiningOp<task::BufferOp>();
       if (made.getKind() == BufferKind::Activation || made.getKind() == BufferKind::Communication) {
         made.setKind(BufferKind::Gradient);
+        lowerGradient(made);
       }
       return;
     }
@@ -317,6 +326,13 @@ private:
     map_[op.getResult()] = made;
     SmallVector<Value> in{map_.lookup(op.getInput()), made};
     kernel(op, task::AccumulateKernel::kName, in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
+    lowerGradient(made);
+  }
+
+  void lowerGradient(task::BufferOp sum) {
+    if (parameters_) {
+      lower(sum);
+    }
   }
 
   void lowerOutput(OutputOp op) {
@@ -481,6 +497,7 @@ private:
 
   GraphOp graph_;
   const llvm::StringRef tier_;
+  const bool parameters_;
   Sections sections_;
   mlir::OpBuilder b_;
   SmallVector<task::ProgramOp> programs_;
@@ -499,7 +516,7 @@ struct Localize : impl::LocalizeBase<Localize> {
       getOperation().emitError() << "expected one weft.graph, got " << graphs.size();
       return signalPassFailure();
     }
-    if (failed(Localizer(graphs[0], llvm::StringRef(offload)).run())) {
+    if (failed(Localizer(graphs[0], llvm::StringRef(offload), parameters).run())) {
       return signalPassFailure();
     }
     graphs[0].erase();

@@ -22,13 +22,16 @@ def ScheduleUnits : Pass<"weft-schedule-units", "::mlir::ModuleOp"> {
 def ScheduleTiers : Pass<"weft-schedule-tiers", "::weft::task::ProgramOp"> {
   let summary = "Copies what lies in a tier to the device before its use, and back behind it";
   let description = [{
-    What the step section alone touches of the state in a tier gets a buffer on the device, which takes its place: a
-    `fetch` stands before the first use, a `store` behind the last where one writes. Other state in a tier, such as what a
-    micro-batch reads, lies on the device after all.
+    What lies in a tier gets a buffer on the device for each of its uses, which takes its place: a use is the work of one
+    layer in one unit, or of the begin or the step section (tier_uses.h). A `fetch` stands before a use that reads, a `store`
+    behind one that writes. State, gradients, sums of them over micro-batches, and what the begin section makes of state come
+    so. What a micro-batch uses outside layers lies on the device after all, and what is so small that the tier's latency is
+    more than half of a copy, but state of the optimizer. The squares of a gradient that one micro-batch makes are summed
+    while it is on the device.
 
     What the forward of a layer keeps for its backward is stored in the tier `activations`, and fetched to another buffer
     of the device, which the backward reads. Not what the backward reads first, of the last layer of a chunk; and nothing so
-    small that the tier's latency is more than half of a copy.
+    small.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let options = [

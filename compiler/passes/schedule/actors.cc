@@ -89,7 +89,7 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     findChunks(program);
     postponeReductions(program);
     mlir::Block &body = program.getBody().front();
-    llvm::SmallVector<Operation *> begin, step, metrics;
+    llvm::SmallVector<Operation *> begin, copies, step, metrics; // copies: of the begin section
     std::map<UnitOrder, llvm::SmallVector<Operation *>> units;
     for (Operation &op : body) {
       if (llvm::isa<task::MetricOp>(op)) {
@@ -98,8 +98,10 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
         continue;
       } else if (task::sectionOf(&op) == Section::Micro) {
         units[orderOf(&op)].push_back(&op);
+      } else if (task::sectionOf(&op) == Section::Begin) {
+        (llvm::isa<task::MoveKernel>(op) ? copies : begin).push_back(&op);
       } else {
-        (task::sectionOf(&op) == Section::Begin ? begin : step).push_back(&op);
+        step.push_back(&op);
       }
     }
     llvm::SmallVector<llvm::ArrayRef<Operation *>> inOrder;
@@ -120,7 +122,11 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     }
     CommunicationStream stream(program, begin, inOrder);
     stream_ = &stream;
-    group(body, stream.any() ? stream.begin(begin) : singly(begin), {});
+    llvm::FailureOr<CostModel> machine = machineOf(program);
+    if (failed(machine)) {
+      return signalPassFailure();
+    }
+    group(body, withParts(stream.any() ? stream.begin(begin) : singly(begin), copies, *machine), {});
     llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
     for (const schedule::Unit &unit : lastOf(program)) {
       auto it = units.find(unitOrderOf(unit.kind, unit.chunk));
@@ -136,10 +142,6 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       group(body, withMoves(stream.any() ? stream.unit(work, before) : singly(work), moves[unit]),
             mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
       last = stream.lastOf(work, kept);
-    }
-    llvm::FailureOr<CostModel> machine = machineOf(program);
-    if (failed(machine)) {
-      return signalPassFailure();
     }
     groupStep(body, byCompletion(program, step_, step), micro, *machine);
     for (Operation *metric : metrics) {

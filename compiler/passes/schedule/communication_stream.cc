@@ -35,7 +35,8 @@ bool addSums(Value value, SmallVectorImpl<Operation *> &sums) {
       }
       continue;
     }
-    if (!llvm::is_contained(task::inputsOf(user), value) ||
+    // What is stored in a tier is done with.
+    if (!llvm::is_contained(task::inputsOf(user), value) || llvm::isa<task::MoveKernel>(user) ||
         (task::sectionOf(user) != task::Section::Micro && !llvm::isa<task::SendOp>(user))) {
       continue;
     }

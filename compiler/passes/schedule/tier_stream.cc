@@ -20,6 +20,22 @@ double secondsOf(task::MoveKernel move, const CostModel &machine) {
   return tier ? plan::TierSeconds(*tier, bytesOf(move), move.fetches()) : 0;
 }
 
+// What the computation has made last before a copy in an order; null: state alone.
+Value madeBefore(llvm::ArrayRef<Operation *> order, Operation *copy) {
+  for (Operation *op : llvm::reverse(order.take_until([&](Operation *it) { return it == copy; }))) {
+    auto kernel = llvm::dyn_cast<task::KernelOp>(op);
+    if (!kernel || llvm::isa<task::MoveKernel>(op)) {
+      continue;
+    }
+    for (Value output : kernel.getOutputs()) {
+      if (!task::isState(task::rootOf(output))) {
+        return output;
+      }
+    }
+  }
+  return {};
+}
+
 // The last of `micro` behind which it still computes for so long: what it makes. Null: all of it takes less.
 Value madeBefore(double seconds, llvm::ArrayRef<Operation *> micro, const CostModel &machine) {
   for (Operation *op : llvm::reverse(micro)) {
@@ -110,6 +126,12 @@ TierStream::TierStream(llvm::ArrayRef<Operation *> work, llvm::ArrayRef<Operatio
       begins_.insert(op);
       if (next < parts.size()) {
         add(parts[next], /*fetches=*/true);
+        // Where no store says when the part before the last is done with.
+        if (next > 1 && parts[next - 2].stores.empty() && !parts[next].fetches.empty()) {
+          if (Value made = madeBefore(order_, parts[next].fetches.front())) {
+            moves_.back().after.push_back(made);
+          }
+        }
       }
     }
     order_.push_back(op);
@@ -171,37 +193,107 @@ Value madeBefore(size_t at, llvm::ArrayRef<ActorWork> portions) {
   return {};
 }
 
+// Where the copies of a unit's layers stand: before the portion of that number. What comes before a place is done
+// when the place is, so that none waits for what waits for it.
+class MovePlaces {
+public:
+  explicit MovePlaces(llvm::ArrayRef<ActorWork> portions) : portions_(portions), places_(placesOf(portions)) {
+    for (auto [i, portion] : llvm::enumerate(portions)) {
+      for (Operation *op : portion.work) {
+        for (Value input : task::inputsOf(op)) {
+          firstRead_.try_emplace(task::rootOf(input), i);
+        }
+        for (Value output : task::outputsOf(op)) {
+          lastWritten_[task::rootOf(output)] = i;
+        }
+      }
+    }
+  }
+
+  // Where the unit comes to the layer before, or to that in which a gather is issued which reads it. The first layer's
+  // is behind the unit's first kernel, so that not while the unit before is at its end; but a forward's is as early as
+  // may be: when a backward ends, little is left on the device.
+  size_t of(llvm::StringRef layer, task::MoveKernel fetch) const {
+    auto read = firstRead_.find(task::rootOf(fetch.getOnDevice()));
+    if (read != firstRead_.end() && llvm::isa<task::CollectiveOp>(portions_[read->second].work.front())) {
+      auto before = llvm::find_if(llvm::reverse(places_), [&](const Place &it) { return it.begin < read->second; });
+      return before == places_.rend() ? 0 : before->begin;
+    }
+    const size_t k = number(layer);
+    if (k > 0 || places_.empty()) {
+      return k > 0 && k < places_.size() ? places_[k - 1].begin : 0;
+    }
+    if (ir::phaseOf(fetch) == ir::OpPhase::Forward) {
+      return 0;
+    }
+    auto first =
+        llvm::find_if(portions_, [](const ActorWork &it) { return llvm::isa<task::KernelOp>(it.work.front()); });
+    return std::min(size_t(first - portions_.begin()) + 1, places_[0].begin);
+  }
+
+  // Behind the layer, and behind what makes what is stored.
+  size_t behind(llvm::StringRef layer, llvm::ArrayRef<Operation *> stores) const {
+    const size_t k = number(layer);
+    size_t at = k < places_.size() ? places_[k].end : 0;
+    for (Operation *op : stores) {
+      auto written = lastWritten_.find(task::rootOf(task::MoveKernel(llvm::cast<task::KernelOp>(op)).getOnDevice()));
+      at = written == lastWritten_.end() ? at : std::max(at, written->second + 1);
+    }
+    return at;
+  }
+
+  // What waits for the stores of a layer, which stand at `at`: the second layer from there, if there is one.
+  std::optional<size_t> waiting(llvm::StringRef layer, size_t at) const {
+    for (size_t k = number(layer) + 2; k < places_.size(); ++k) {
+      if (places_[k].begin >= at) {
+        return places_[k].begin;
+      }
+    }
+    return std::nullopt;
+  }
+
+private:
+  size_t number(llvm::StringRef layer) const {
+    return size_t(llvm::find_if(places_, [&](const Place &it) { return it.layer == layer; }) - places_.begin());
+  }
+
+  llvm::ArrayRef<ActorWork> portions_;
+  const std::vector<Place> places_;
+  llvm::DenseMap<Value, size_t> firstRead_, lastWritten_; // by root
+};
+
 } // namespace
 
 std::vector<ActorWork> withMoves(std::vector<ActorWork> portions, llvm::ArrayRef<task::MoveKernel> moves) {
   if (moves.empty()) {
     return portions;
   }
-  const std::vector<Place> places = placesOf(portions);
-  std::multimap<size_t, ActorWork> added;                                  // before the portion of that number
-  llvm::MapVector<std::pair<llvm::StringRef, int64_t>, ActorWork> ofLayer; // and whether they are fetches
+  const MovePlaces places(portions);
+  llvm::MapVector<llvm::StringRef, ActorWork> fetches, stores; // by the layer
   for (task::MoveKernel move : moves) {
-    ofLayer[{layerOf(ir::scopeOf(move)), int64_t(move.fetches())}].work.push_back(move.getOperation());
-  }
-  for (auto &[key, work] : ofLayer) {
-    auto [layer, fetches] = key;
-    auto it = llvm::find_if(places, [layer = layer](const Place &place) { return place.layer == layer; });
-    const size_t k = size_t(it - places.begin());
+    ActorWork &work = (move.fetches() ? fetches : stores)[layerOf(ir::scopeOf(move))];
+    work.work.push_back(move.getOperation());
     work.apart = true;
-    if (fetches) {
-      const size_t at = k > 0 && it != places.end() ? places[k - 1].begin : 0;
-      if (Value made = madeBefore(at, portions)) {
-        work.after.push_back(made);
-      }
-      added.emplace(at, work);
-      continue;
+  }
+  std::multimap<size_t, ActorWork> added; // before the portion of that number; stores before fetches
+  for (auto &[layer, work] : stores) {
+    const size_t at = places.behind(layer, work.work);
+    if (std::optional<size_t> waits = places.waiting(layer, at)) {
+      task::MoveKernel store(llvm::cast<task::KernelOp>(work.work.front()));
+      portions[*waits].after.push_back(store.getInTier());
+      portions[*waits].apart = true;
     }
-    if (k + 2 < places.size()) {
-      ActorWork &waits = portions[places[k + 2].begin];
-      waits.after.push_back(task::MoveKernel(llvm::cast<task::KernelOp>(work.work.front())).getInTier());
-      waits.apart = true;
+    added.emplace(at, work);
+  }
+  for (auto &[layer, work] : fetches) {
+    size_t at = portions.size();
+    for (Operation *op : work.work) {
+      at = std::min(at, places.of(layer, task::MoveKernel(llvm::cast<task::KernelOp>(op))));
     }
-    added.emplace(it == places.end() ? portions.size() : it->end, work);
+    if (Value made = madeBefore(at, portions)) {
+      work.after.push_back(made);
+    }
+    added.emplace(at, work);
   }
   std::vector<ActorWork> all;
   auto next = added.begin();
@@ -211,6 +303,30 @@ std::vector<ActorWork> withMoves(std::vector<ActorWork> portions, llvm::ArrayRef
     }
     if (i < portions.size()) {
       all.push_back(portions[i]);
+    }
+  }
+  return all;
+}
+
+std::vector<ActorWork> withParts(llvm::ArrayRef<ActorWork> portions, llvm::ArrayRef<Operation *> moves,
+                                 const CostModel &machine) {
+  if (moves.empty()) {
+    return portions;
+  }
+  llvm::SmallVector<Operation *> work(moves);
+  llvm::DenseMap<Operation *, const ActorWork *> portionOf; // by its first op
+  for (const ActorWork &portion : portions) {
+    portionOf[portion.work.front()] = &portion;
+    llvm::append_range(work, portion.work);
+  }
+  const TierStream tiers(work, {}, machine);
+  std::vector<ActorWork> all;
+  for (Operation *op : tiers.order()) {
+    if (const ActorWork *move = tiers.moveOf(op)) {
+      all.push_back(*move);
+    } else if (const ActorWork *portion = portionOf.lookup(op)) {
+      all.push_back(*portion);
+      all.back().apart |= tiers.beginsPart(op);
     }
   }
   return all;

@@ -39,9 +39,13 @@ private:
   llvm::DenseSet<mlir::Operation *> begins_;
 };
 
-/// A unit of the micro-batch section with copies of what layers keep. What a layer keeps is stored behind its forward,
-/// and the forward of the second layer from there waits for that, so that the bytes are free again. It is fetched when
-/// the backward comes to the layer before its own, and not earlier.
+/// The begin section with copies, in such parts.
+std::vector<ActorWork> withParts(llvm::ArrayRef<ActorWork> portions, llvm::ArrayRef<mlir::Operation *> moves,
+                                 const CostModel &machine);
+
+/// A unit of the micro-batch section with copies. What a layer uses is fetched when the unit comes to the layer before
+/// it, and not earlier; what it leaves is stored behind it, and the second layer from there waits for that, so that the
+/// bytes are free again.
 std::vector<ActorWork> withMoves(std::vector<ActorWork> portions, llvm::ArrayRef<task::MoveKernel> moves);
 
 } // namespace weft::compiler

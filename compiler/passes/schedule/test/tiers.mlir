@@ -23,8 +23,8 @@ task.program @update on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 }
 
 // -----
-// What is written before it is read need not come; what a micro-batch reads lies on the device after all, and what nobody
-// uses too.
+// What is written before it is read need not come; what a micro-batch reads outside layers lies on the device after all,
+// and what nobody uses too.
 // CHECK-LABEL: task.program @others
 // CHECK: %[[A:.*]] = task.buffer "a" optimizer init "fill" {} tier "disk"
 // CHECK-NEXT: %[[HERE:.*]] = task.buffer "a/here" communication
@@ -39,6 +39,6 @@ task.program @others on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %b = task.buffer "b" optimizer init "fill" {} tier "disk" : !b
   %c = task.buffer "c" optimizer init "fill" {} tier "disk" : !b
   %g = task.buffer "g" gradient : !b
-  task.kernel "copy" ins(%b : !b) outs(%g : !b) {} micro {scope = "h.0", phase = "backward"}
+  task.kernel "copy" ins(%b : !b) outs(%g : !b) {} micro {scope = "wte", phase = "backward"}
   task.kernel "copy" ins(%g : !b) outs(%a : !b) {} step {scope = "optimizer", phase = "update"}
 }
