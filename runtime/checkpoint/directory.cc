@@ -42,6 +42,8 @@ bool HasManifest(const std::string& path) {
 
 std::string StepName(int64_t step) { return absl::StrFormat("%s%08d", kPrefix, step); }
 
+int64_t StepOfPath(const std::string& path) { return StepOf(path.substr(path.rfind('/') + 1)); }
+
 std::vector<int64_t> ListSteps(const std::string& folder) {
   std::vector<int64_t> steps;
   std::error_code error;

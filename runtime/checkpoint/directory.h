@@ -9,6 +9,7 @@
 //   latest                    the name of the newest one, and a newline
 //   best                      a link to the best one, where an evaluation says which it is
 //   .lock                     the run that is at work here: see folder_lock.h
+//   .snapshots                where hosts have snapshots of that run in memory: see snapshot_folder.h
 #ifndef WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
 #define WEFT_RUNTIME_CHECKPOINT_DIRECTORY_H_
 
@@ -29,6 +30,9 @@ inline constexpr const char* kBestLink = "best";
 
 // "step-00000040".
 std::string StepName(int64_t step);
+
+// The step whose folder a path leads to, by its name; -1 for another name.
+int64_t StepOfPath(const std::string& path);
 
 // The steps that have a folder here, ascending; empty if there is no such folder.
 std::vector<int64_t> ListSteps(const std::string& folder);

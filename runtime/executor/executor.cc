@@ -331,6 +331,16 @@ int64_t Executor::workspace_bytes() const {
   return static_cast<int64_t>(bytes);
 }
 
+int Executor::SaverOf(const plan::Buffer& buffer) const {
+  std::vector<int64_t> saver = coordinates_;
+  for (size_t axis = 0; axis < saver.size(); ++axis) {
+    std::vector<int64_t> along(saver.size(), 0);
+    along[axis] = coordinates_[axis];
+    if (!plan::IsPrimary(buffer, along)) saver[axis] = 0;  // not split over it
+  }
+  return program_.placement->ranks(static_cast<int>(plan::IndexOf(*program_.placement, saver)));
+}
+
 void Executor::CollectState() {
   const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
   const auto add = [this](StateTile tile, const plan::StoredTensor& stored) {
@@ -345,6 +355,7 @@ void Executor::CollectState() {
     StateTile tile{.spec = place.SpecOf(b),
                    .optimizer = optimizer,
                    .primary = plan::IsPrimary(buffer, coordinates_),
+                   .saved_by = SaverOf(buffer),
                    .tier = buffer.tier() - 1,
                    .offset = buffer.offset()};
     const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);

@@ -74,6 +74,7 @@ struct StateTile {
   std::vector<int64_t> stored_shape;  // in checkpoint files
   bool optimizer = false;
   bool primary = true;  // of the ranks that hold this tile, the one that saves it
+  int saved_by = 0;     // that one
   int tier = -1;        // of the cluster, in which it lies; -1: the device
   int64_t offset = 0;   // in the arena, or in the rank's part of the tier
 };
@@ -144,6 +145,7 @@ class Executor {
   absl::Status CreateTiers();
   TierStore& StoreOf(int32_t buffer) const;  // of a buffer in a tier
   void CollectState();
+  int SaverOf(const plan::Buffer& buffer) const;
   absl::Status PrepareMetrics();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
   // The kernel of a buffer's initial value.

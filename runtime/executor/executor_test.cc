@@ -97,6 +97,7 @@ TEST_F(ExecutorTest, StateTilesSayWhereTheyLie) {
   EXPECT_EQ(state[0].spec.ToString(), "f32[2] of [4] at (2)");
   EXPECT_THAT(state[0].stored_shape, ElementsAre(4));
   EXPECT_TRUE(state[0].primary);
+  EXPECT_EQ(state[0].saved_by, 3);
   EXPECT_FALSE(state[0].optimizer);
 }
 
@@ -105,6 +106,8 @@ TEST_F(ExecutorTest, OfCopiesOneIsPrimary) {
   const std::unique_ptr<LocalCluster> cluster = Load(plan);
   EXPECT_TRUE(cluster->executor(0).state()[0].primary);
   EXPECT_FALSE(cluster->executor(1).state()[0].primary);
+  EXPECT_EQ(cluster->executor(0).state()[0].saved_by, 0);
+  EXPECT_EQ(cluster->executor(1).state()[0].saved_by, 0);
 }
 
 TEST_F(ExecutorTest, TheFirstErrorStopsEveryRank) {

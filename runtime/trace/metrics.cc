@@ -44,6 +44,7 @@ constexpr char kRestart[] = "{\"restart\":{\"step\":";
 constexpr char kCheckpoint[] = "{\"checkpoint\":{\"step\":";
 constexpr char kSlowRank[] = "{\"slow_rank\":{\"step\":";
 constexpr char kReplicas[] = "{\"replicas\":{\"step\":";
+constexpr char kSnapshot[] = "{\"snapshot\":{\"step\":";
 
 // The step behind what a line begins with; -1 for another line. `end`: where it ends.
 int64_t StepBehind(const std::string& line, const char* begin, size_t& end) {
@@ -78,7 +79,7 @@ std::string EarlierLines(const std::string& path, int64_t done) {
       const int64_t step = StepBehind(line, begin, end);
       return step >= 0 && step <= done;
     };
-    if (is_of_before(kCheckpoint) || is_of_before(kSlowRank) || is_of_before(kReplicas)) {
+    if (is_of_before(kCheckpoint) || is_of_before(kSlowRank) || is_of_before(kReplicas) || is_of_before(kSnapshot)) {
       absl::StrAppend(&kept, std::exchange(run, ""), line, "\n");
       continue;
     }
@@ -123,6 +124,11 @@ std::string ToJson(const EvaluationMetrics& m) {
 std::string ToJson(const SavedCheckpoint& saved) {
   return absl::StrFormat(R"(%s%d,"stood_s":%s,"write_s":%s}})", kCheckpoint, saved.step, Number(saved.stood_s),
                          Number(saved.write_s));
+}
+
+std::string ToJson(const TakenSnapshot& taken) {
+  return absl::StrFormat(R"(%s%d,"bytes":%d,"stood_s":%s,"write_s":%s}})", kSnapshot, taken.step, taken.bytes,
+                         Number(taken.stood_s), Number(taken.write_s));
 }
 
 std::string ToJson(const Restart& restart) {

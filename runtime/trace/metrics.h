@@ -1,6 +1,6 @@
 // metrics.jsonl, for scripts: a JSON object of what is run, {"run":{"weft":"...", ...}}, then one a step, or one of an
 // evaluation; among them one of what happens between steps: {"checkpoint":{"step":40, ...}}, {"restart":{...}},
-// {"slow_rank":{...}}, {"replicas":{...}}.
+// {"slow_rank":{...}}, {"replicas":{...}}, {"snapshot":{...}}.
 #ifndef WEFT_RUNTIME_TRACE_METRICS_H_
 #define WEFT_RUNTIME_TRACE_METRICS_H_
 
@@ -60,6 +60,14 @@ struct SavedCheckpoint {
   double write_s = 0;  // from its begin until it was whole
 };
 
+// Snapshots of all ranks that are whole, wherever they are kept, and their seconds.
+struct TakenSnapshot {
+  int64_t step = 0;
+  int64_t bytes = 0;   // of the state
+  double stood_s = 0;  // in which no step was done for it
+  double write_s = 0;  // from its begin until all were whole
+};
+
 // A run that begins again where another was ended.
 struct Restart {
   int64_t step = 0;              // that it goes on after
@@ -99,6 +107,9 @@ std::optional<int64_t> LastStep(const std::string& path);
 // {"checkpoint":{"step":40,"stood_s":0.01,"write_s":0.3}}
 std::string ToJson(const SavedCheckpoint& saved);
 
+// {"snapshot":{"step":40,"bytes":1446912,"stood_s":0.001,"write_s":0.02}}
+std::string ToJson(const TakenSnapshot& taken);
+
 // The line without its newline. Floats carry full float32 precision; what is
 // absent or not finite is null. An evaluation's loss is "eval_loss".
 std::string ToJson(const StepMetrics& metrics);
@@ -121,6 +132,7 @@ class MetricsWriter {
   absl::Status Write(const StepMetrics& metrics) { return WriteLine(ToJson(metrics)); }
   absl::Status Write(const EvaluationMetrics& metrics) { return WriteLine(ToJson(metrics)); }
   absl::Status Write(const SavedCheckpoint& saved) { return WriteLine(ToJson(saved)); }
+  absl::Status Write(const TakenSnapshot& taken) { return WriteLine(ToJson(taken)); }
   absl::Status Write(const Restart& restart) { return WriteLine(ToJson(restart)); }
   absl::Status Write(const SlowRank& slow) { return WriteLine(ToJson(slow)); }
   absl::Status Write(const ComparedReplicas& replicas) { return WriteLine(ToJson(replicas)); }

@@ -133,14 +133,18 @@ TEST(MetricsTest, ResumingKeepsWhatHappened) {
   EXPECT_EQ(ToJson(second), R"({"restart":{"step":2,"again":null,"reason":"so"}})");
   const SavedCheckpoint two{.step = 2, .stood_s = 0.25, .write_s = 0.5}, three{.step = 3, .stood_s = 1, .write_s = 1};
   EXPECT_EQ(ToJson(two), R"({"checkpoint":{"step":2,"stood_s":0.25,"write_s":0.5}})");
+  const TakenSnapshot kept{.step = 1, .bytes = 64, .stood_s = 0.5, .write_s = 1}, lost{.step = 3};
+  EXPECT_EQ(ToJson(kept), R"({"snapshot":{"step":1,"bytes":64,"stood_s":0.5,"write_s":1}})");
   {
     auto writer = MetricsWriter::Open(path, 0, {});
     for (int step = 1; step <= 3; ++step) ASSERT_TRUE((*writer)->Write(StepMetrics{.step = step}).ok());
     ASSERT_TRUE((*writer)->Write(two).ok());
+    ASSERT_TRUE((*writer)->Write(kept).ok());
+    ASSERT_TRUE((*writer)->Write(lost).ok());
     ASSERT_TRUE((*writer)->Write(three).ok());  // which is damaged, so that step 2 is the last
   }
   EXPECT_EQ(LastStep(path), 3);
-  const std::string before = run + Line(1, 0) + Line(2, 0) + ToJson(two) + "\n";
+  const std::string before = run + Line(1, 0) + Line(2, 0) + ToJson(two) + "\n" + ToJson(kept) + "\n";
   for (const Restart& restart : {first, second}) {  // the first one does no step
     auto writer = MetricsWriter::Open(path, 2, {});
     ASSERT_TRUE((*writer)->Write(restart).ok());

@@ -1,6 +1,6 @@
 """Hosts on one machine: network namespaces, and a switch between them whose links delay, lose, slow and cut.
 
-Each host is a network of its own, with one device, `wire`, and a name of its own. What its device sends comes to a thread of
+Each host is a network of its own, with one device, `wire`, a name of its own, and its own memory at /dev/shm. What its device sends comes to a thread of
 this process, which hands it on as an Ethernet switch would: later, or not at all. It needs Linux, /dev/net/tun and the right
 to make namespaces, which root has, or anybody where users may be mapped (`enter_namespace`).
 """
@@ -63,14 +63,28 @@ class Host:
         self.name, self.address = name, f"10.0.0.{number}"
         self.link = Link()
         self.holder = subprocess.Popen(
-            ["unshare", "-nu", "sh", "-c", "hostname " + name + " && echo made && exec sleep infinity"], stdout=subprocess.PIPE)
+            ["unshare", "-num", "sh", "-c",
+             "mount -t tmpfs memory /dev/shm && hostname " + name + " && echo made && exec sleep infinity"],
+            stdout=subprocess.PIPE)
         assert self.holder.stdout.readline() == b"made\n", f"host {name}: expected a namespace, got none"
         self.tun = self._open_tun()
         for command in ("ip link set lo up", f"ip address add {self.address}/24 dev wire", f"ip link set dev wire mtu {MTU} up"):
             subprocess.run([*self.run(), *command.split()], check=True)
 
     def run(self):
-        return ["nsenter", "-t", str(self.holder.pid), "-n", "-u"]
+        return ["nsenter", "-t", str(self.holder.pid), "-n", "-u", "-m", "--wdns=" + os.getcwd()]
+
+    def memory(self):
+        """Where its /dev/shm is for processes elsewhere."""
+        return f"/proc/{self.holder.pid}/root/dev/shm"
+
+    def lose_memory(self):
+        for name in os.listdir(self.memory()):
+            path = os.path.join(self.memory(), name)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            else:
+                os.remove(path)
 
     def _open_tun(self):
         """A device in the host's network; its descriptor is of use here too."""
@@ -103,6 +117,7 @@ class Host:
         self.link.cut = True
         for process in self.processes():
             os.kill(process, signal.SIGKILL)
+        self.lose_memory()
 
 
 def _setns(descriptor):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Runs on two hosts with a network between them that is slow, loses packets, is cut, or has lost a host."""
+import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -26,13 +28,13 @@ class NetworksTest(ProcessesTest):
         if WHY_NOT:
             self.skipTest(WHY_NOT)
         super().setUp()
-        self.network = Network(["a", "b", "c"])
+        self.network = Network(["a", "b", "c", "d"])
         self.addCleanup(self.network.close)
-        self.a, self.b, self.c = self.network.hosts.values()
+        self.a, self.b, self.c, self.d = self.network.hosts.values()
         # mpirun starts its helper on another host as a remote shell would: HOST COMMAND...
         holders = " ".join(f"{host.name}) holder={host.holder.pid};;" for host in self.network.hosts.values())
         self.shell = self.write("shell", f'#!/bin/bash\ncase $1 in {holders} esac\nshift\n'
-                                'exec nsenter -t "$holder" -n -u bash -c "$*"\n')
+                                'exec nsenter -t "$holder" -n -u -m --wdns="$PWD" bash -c "$*"\n')
         os.chmod(self.shell, 0o755)
         os.mkdir(self.path("tmp"))
 
@@ -45,10 +47,10 @@ class NetworksTest(ProcessesTest):
                         "--mca", "pml", "ob1", "--mca", "plm_rsh_agent", self.shell, "-n", PROCESSES,
                         os.path.abspath(PROGRAMS["weft-run"]), self.plan(*MICRO, *LAYOUT), *self.flags(steps), *flags)
 
-    def launch(self, hosts, *more, steps):
+    def launch(self, hosts, *more, steps, every=("--checkpoint-every", 2)):
         self.start_on_a(*command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 2, *more,
                                  "--", self.plan(*MICRO, *LAYOUT), *self.flags(steps), "--lost-seconds", 3,
-                                 "--checkpoint-every", 2))
+                                 *every))
 
     def start_on_a(self, *line):
         environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
@@ -157,6 +159,51 @@ class NetworksTest(ProcessesTest):
         expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
         self.assertEqual(saved(self.path("c")), expected)
         self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+
+    def check_goes_on_from(self, step):
+        """Of the restart's line in the metrics; and nothing is left in the memory of the hosts that live."""
+        restarts = [line["restart"] for line in map(json.loads, contents(self.path("m.jsonl")).splitlines())
+                    if "restart" in line]
+        self.assertEqual([restart["step"] for restart in restarts], [step], self.said())
+        expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
+        self.assertEqual(saved(self.path("c")), expected)
+        self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+        for host in (self.a, self.c, self.d):
+            self.assertEqual([name for name in os.listdir(host.memory()) if name.startswith("weft")], [])
+
+    def newest_snapshot(self, host):
+        """The newest step that its memory has all snapshots of: of its own ranks and of the host before."""
+        (folder,) = [name for name in os.listdir(host.memory()) if name.startswith("weft-snapshots-")]
+        names = os.listdir(os.path.join(host.memory(), folder))
+        steps = [name.split(".")[0] for name in names if name.startswith("step-")]
+        return max(int(step.removeprefix("step-")) for step in steps if steps.count(step) == PROCESSES)
+
+    def test_a_dead_host_goes_on_from_its_neighbours_snapshots(self):
+        self.launch("a:2,b:2,c:2", steps=LONG, every=("--checkpoint-every", "1h", "--snapshot-every", 2))
+        self.await_steps(5)
+        self.b.die()
+        self.await_word(" lost: ")
+        step = self.newest_snapshot(self.a)
+        self.assertGreaterEqual(step, 2)
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        self.assertIn(", on a:2,c:2\n", self.said())
+        self.assertIn(f"\nrestarted after step {step}; ", self.said())
+        self.check_goes_on_from(step)
+
+    def test_a_host_and_its_neighbour_lost_leave_the_checkpoint(self):
+        self.launch("a:2,b:1,c:1,d:2", steps=LONG, every=("--checkpoint-every", 4, "--snapshot-every", 1))
+        self.await_steps(9)
+        self.b.die()
+        time.sleep(1)  # nothing moves any more
+        self.c.lose_memory()
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        self.assertIn(", on a:2,c:1,d:1\n", self.said())
+        line = re.search(r"\nsnapshot of step (\d+): rank 2's is neither on host b nor on its neighbour c; going on from "
+                         r"\S+/step-(\d+)\n", self.said())
+        self.assertIsNotNone(line, self.said())
+        snapshot, checkpoint = map(int, line.groups())
+        self.assertGreater(snapshot, checkpoint)
+        self.check_goes_on_from(checkpoint)
 
     def test_without_a_spare_host_a_plan_for_fewer_ranks_goes_on(self):
         fewer = self.plan(*MICRO, "dist.data=2")

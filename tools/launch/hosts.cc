@@ -75,6 +75,14 @@ int Hosts::RanksOn(const std::string& name, int ranks) const {
   return 0;
 }
 
+std::vector<std::string> Hosts::NamesBut(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Host& host : hosts_) {
+    if (!IsSameHost(host.name, name)) names.push_back(host.name);
+  }
+  return names;
+}
+
 bool Hosts::Lose(const std::string& name) {
   const auto found =
       std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& host) { return IsSameHost(host.name, name); });

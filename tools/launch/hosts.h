@@ -40,6 +40,8 @@ class Hosts {
   std::string First(int ranks) const;
   // The ranks of First() that run on the host that has this name.
   int RanksOn(const std::string& name, int ranks) const;
+  // All that are left, but the one that has this name.
+  std::vector<std::string> NamesBut(const std::string& name) const;
   // Takes a host away. False if it is not among them.
   bool Lose(const std::string& name);
 

@@ -27,6 +27,7 @@
 #include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
 #include "tools/launch/restarts.h"
+#include "tools/launch/snapshots.h"
 #include "tools/launch/words.h"
 
 namespace {
@@ -43,8 +44,9 @@ usage: weft launch -n N [--] PLAN [flags of weft run]
   --shell COMMAND
              how a command is run on another host: COMMAND HOST WORDS...; ssh by default
   --restarts N
-             when a rank is lost, the run begins again from its newest whole checkpoint, at most N times;
-             needs --checkpoint-dir among the flags of weft run
+             when a rank is lost, the run begins again from its newest whole snapshot (--snapshot-every of weft run)
+             or checkpoint, at most N times; needs --checkpoint-dir among the flags of weft run. When it does not, what
+             is left of snapshots in the memory of hosts is removed
   --restarts-per-hour K
              and at most K times within an hour; 6 by default
   --fewer RANKS:PLAN
@@ -65,7 +67,7 @@ examples
   weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
   weft launch -n 2 --restarts 20 gpt2.plan --data corpus.txt --checkpoint-dir runs --checkpoint-every 5m
   weft launch -n 16 --hosts node01:8,node02:8,node03:8 --restarts 5 --fewer 8:half.plan gpt2.plan \
-      --data corpus.txt --checkpoint-dir /shared/runs --checkpoint-every 5m
+      --data corpus.txt --checkpoint-dir /shared/runs --checkpoint-every 1h --snapshot-every 1m
   weft launch -n 2 generate gpt2.job dist.tensor=2 --init gpt2 --prompt "Once upon a time"
 
 exit status: that of weft-run or weft-generate; 1 if mpirun is missing or cannot be used; 2 for a wrong request
@@ -440,12 +442,24 @@ std::string GoOnWithout(const std::string& host, const Request& request, Attempt
   return "";
 }
 
+std::string NameOfThisMachine() {
+  char name[HOST_NAME_MAX + 1] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
 // The ranks of an attempt that run on this machine.
 int ProcessesHere(const Request& request, const Attempt& attempt) {
   if (request.hosts.empty()) return attempt.processes;
-  char name[HOST_NAME_MAX + 1] = "";
-  gethostname(name, sizeof(name) - 1);
+  const std::string name = NameOfThisMachine();
   return attempt.hosts.RanksOn(name, attempt.processes) + attempt.hosts.RanksOn("localhost", attempt.processes);
+}
+
+// Of a run that is not begun again nothing stays in the memory of hosts. Returns its status.
+int GiveUp(int status, const Request& request, const std::string& run, const Attempt& attempt) {
+  if (status != 0 && request.restarts > 0)
+    weft::launch::DropSnapshots(run, request.run, attempt.hosts.NamesBut(NameOfThisMachine()), request.shell);
+  return status;
 }
 
 // Runs, and begins again where a rank is lost, as often as is allowed. Returns the status of the last run.
@@ -466,10 +480,13 @@ int Supervise(const Request& request, const std::string& run) {
                                            "btl_vader_backing_directory", memory.path()});
     }
     const Ended ended = Launch(command, ProcessesHere(request, attempt), loopback.has_value() ? &*loopback : nullptr);
-    if (ended.lost.empty() || request.restarts == 0 || ToldToEnd()) return ended.status;
+    if (ended.lost.empty() || request.restarts == 0 || ToldToEnd()) return GiveUp(ended.status, request, run, attempt);
     std::string refused = ended.host.empty() ? "" : GoOnWithout(ended.host, request, attempt);
     if (refused.empty()) refused = restarts.Begin(std::chrono::steady_clock::now());
-    if (!refused.empty()) return Fail(ended.status, "the run does not begin again: " + refused);
+    if (!refused.empty()) {
+      Fail(ended.status, "the run does not begin again: " + refused);
+      return GiveUp(ended.status, request, run, attempt);
+    }
     std::fprintf(stderr, "weft-launch: the run begins again, restart %d of %d%s%s%s\n", restarts.count(),
                  request.restarts, request.hosts.empty() ? "" : ", on ",
                  request.hosts.empty() ? "" : attempt.hosts.First(attempt.processes).c_str(),

@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/executor/cluster.h"
-#include "tools/run/snapshot.h"
+#include "tools/run/kept_state.h"
 #include "tools/run/train.h"
 
 namespace weft::run {
@@ -44,7 +44,7 @@ class DebugNan {
   const Context& context_;
   executor::Cluster& cluster_;
   int64_t step_ = 0;
-  Snapshot state_;
+  KeptState state_;
   absl::Status kept_;
 };
 

@@ -58,7 +58,8 @@ std::string TextBeside(const RankMemory& memory) {
   std::string text;
   for (const auto& [bytes, what] : {std::pair(memory.staging, " for messages"),
                                     {memory.workspaces, " for kernels"},
-                                    {memory.copy, " for checkpoints"}}) {
+                                    {memory.copy, " for checkpoints"},
+                                    {memory.snapshots, " for snapshots"}}) {
     if (bytes > 0) absl::StrAppend(&text, text.empty() ? ", and " : " and ", plan::BytesText(bytes), what);
   }
   return text.empty() ? text : text + " beside it";
@@ -67,7 +68,7 @@ std::string TextBeside(const RankMemory& memory) {
 absl::Status CheckMemory(const plan::Plan& plan, const RankMemory& own) {
   const int64_t there = plan::PlanBytesOf(plan.header().cluster());
   // The verifier has looked at the arenas.
-  const int64_t beside = own.staging + own.workspaces + own.copy;
+  const int64_t beside = own.staging + own.workspaces + own.copy + own.snapshots;
   if (there == 0 || beside == 0 || own.arena + beside <= there) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("memory: expected at most ", plan::BytesText(there),
                                                    ", as a device of the cluster has, got ", plan::BytesText(own.arena),
@@ -87,6 +88,7 @@ std::string TextOfMemory(const plan::Plan& plan, const std::vector<RankMemory>& 
                     members.size() > 1 ? " a rank" : "", ", ",
                     ranks[*most].staging > 0 ? plan::BytesText(ranks[*most].staging) + " for messages, " : "",
                     ranks[*most].copy > 0 ? plan::BytesText(ranks[*most].copy) + " for checkpoints, " : "",
+                    ranks[*most].snapshots > 0 ? plan::BytesText(ranks[*most].snapshots) + " for snapshots, " : "",
                     *least == *most ? "" : measured(*least) + " to ", measured(*most), " measured\n");
   }
   return text;

@@ -34,6 +34,7 @@ struct RankMemory {
   int64_t staging = 0;     // of messages, beside the arena
   int64_t workspaces = 0;  // of kernels of a GPU, beside the arena
   int64_t copy = 0;        // of the state, for checkpoints that are written aside, beside the arena
+  int64_t snapshots = 0;   // of the host's memory, for snapshots of this rank and of others
   int64_t measured = 0;    // that its process has grown by
 };
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "runtime/checkpoint/host_and_time.h"
 #include "runtime/collective/mpi/launch.h"
 
 namespace weft::run {
@@ -41,6 +42,11 @@ absl::StatusOr<std::unique_ptr<Processes>> Processes::Create(const collective::W
   auto world = collective::World::Create(options);
   if (!world.ok()) return world.status();
   return std::unique_ptr<Processes>(new Processes(*std::move(world)));
+}
+
+std::vector<std::string> Processes::hosts() const {
+  if (alone()) return {checkpoint::HostName()};
+  return world_->host_of_ranks();
 }
 
 absl::StatusOr<std::vector<std::string>> Processes::AllGather(const std::string& bytes) {

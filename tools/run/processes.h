@@ -29,6 +29,8 @@ class Processes {
   // The one that reports progress and writes what there is one of.
   bool first() const { return rank() == 0; }
   collective::World* world() { return world_.get(); }
+  // What tells the host of each process from others; people call it what is in front of a `/`.
+  std::vector<std::string> hosts() const;
 
   // The bytes of every process, by rank.
   absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes);

@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/host_and_time.h"
-#include "tools/run/snapshot.h"
+#include "tools/run/kept_state.h"
 
 namespace weft::run {
 namespace {

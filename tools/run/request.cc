@@ -46,8 +46,13 @@ training
   --checkpoint-keep N    remove all but the newest N checkpoints, and the best
   --checkpoint-keep-every M
                          and but the first one at or after every M steps: these stay
-  --resume               go on from the newest whole checkpoint in --checkpoint-dir, and say what has changed since;
-                         from the start, or --init, if it has none
+  --snapshot-every N     after every N steps, or after a time, also keep each rank's state in the memory of its host,
+                         and of the next host where there are several: --resume goes on from there where that is newer
+                         than the checkpoint and whole. Takes the memory of two steps' states, and of two of a neighbour
+  --snapshot-dir DIR     the memory file system for it; /dev/shm by default
+  --drop-snapshots       remove from this host's memory what a run with this --checkpoint-dir has left there, and end
+  --resume               go on from the newest whole snapshot or checkpoint of --checkpoint-dir, and say what has changed
+                         since; from the start, or --init, if there is none
   --restarted REASON     with --resume: what ended the run that this one goes on with, as weft launch --restarts says. It
                          is told, with the steps that are done again, also with --quiet and in --metrics
   --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
@@ -164,6 +169,9 @@ const Flag kFlags[] = {
     {"--checkpoint-async", &Request::checkpoint_async, Alike::kSame},
     {"--checkpoint-keep", &Request::checkpoint_keep, Alike::kSame},
     {"--checkpoint-keep-every", &Request::checkpoint_keep_every, Alike::kSame},
+    {"--snapshot-every", &Request::snapshot_every, Alike::kSame},
+    {"--snapshot-dir", &Request::snapshot_dir, Alike::kSame},
+    {"--drop-snapshots", &Request::drop_snapshots, Alike::kSame},
     {"--resume", &Request::resume, Alike::kSame},
     {"--restarted", &Request::restarted},
     {"--allow-changed", &Request::allow_changed, Alike::kSame},
@@ -305,13 +313,19 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     if (!is_first) return Wrong(name, absl::StrCat("expected once, got `", first->second, "` and `", value, "`"));
   }
   if (request.help || request.version || request.devices) return request;
+  if (request.drop_snapshots) {
+    if (request.checkpoint_dir.empty()) return Wrong("--checkpoint-dir", "expected, as --drop-snapshots needs it");
+    return request;
+  }
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
   if (request.checkpoint_dir.empty() &&
       (request.resume || !request.checkpoint_every.none() || request.checkpoint_keep > 0)) {
     return Wrong("--checkpoint-dir", "expected, as another flag needs it");
   }
-  if (request.checkpoint_async.has_value() && request.checkpoint_dir.empty()) {
-    return Wrong("--checkpoint-dir", "expected, as --checkpoint-async needs it");
+  for (const auto& [flag, is_set] : {std::pair("--checkpoint-async", request.checkpoint_async.has_value()),
+                                     {"--snapshot-every", !request.snapshot_every.none()}}) {
+    if (is_set && request.checkpoint_dir.empty())
+      return Wrong("--checkpoint-dir", absl::StrCat("expected, as ", flag, " needs it"));
   }
   if (request.checkpoint_keep_every > 0 && request.checkpoint_keep == 0) {
     return Wrong("--checkpoint-keep", "expected, as --checkpoint-keep-every needs it: without it all stay");

@@ -30,10 +30,13 @@ struct Request {
   std::optional<int64_t> steps;
   std::optional<uint64_t> seed;
   std::string checkpoint_dir;
-  Interval checkpoint_every;             // none: only at the end
-  std::optional<bool> checkpoint_async;  // none: where there is memory for it
-  int64_t checkpoint_keep = 0;           // 0: all
-  int64_t checkpoint_keep_every = 0;     // steps; 0: none for ever
+  Interval checkpoint_every;              // none: only at the end
+  std::optional<bool> checkpoint_async;   // none: where there is memory for it
+  int64_t checkpoint_keep = 0;            // 0: all
+  int64_t checkpoint_keep_every = 0;      // steps; 0: none for ever
+  Interval snapshot_every;                // none: never
+  std::string snapshot_dir = "/dev/shm";  // of a memory file system
+  bool drop_snapshots = false;            // and nothing else
   bool resume = false;
   std::string restarted;  // why: see --restarted
   bool allow_changed = false;

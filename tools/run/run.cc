@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/checksum.h"
 #include "runtime/checkpoint/folder_lock.h"
+#include "runtime/checkpoint/snapshot_folder.h"
 #include "runtime/collective/mpi/launch.h"
 #include "runtime/executor/tier_store.h"
 #include "runtime/plan/load.h"
@@ -44,6 +45,7 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (!request.restarted.empty()) return unexpected("--restarted");
   if (!request.checkpoint_every.none()) return unexpected("--checkpoint-every");
   if (request.checkpoint_async.has_value()) return unexpected("--checkpoint-async");
+  if (!request.snapshot_every.none()) return unexpected("--snapshot-every");
   if (request.checkpoint_keep > 0) return unexpected("--checkpoint-keep");
   if (!request.eval_data.empty()) return unexpected("--eval-data");
   if (request.allow_nonfinite) return unexpected("--allow-nonfinite");
@@ -126,6 +128,15 @@ absl::Status RunRequest(absl::StatusOr<Request>& request, Processes& processes, 
   return plan.header().training() ? Train(context) : Evaluate(context);
 }
 
+absl::Status DropSnapshots(const std::string& checkpoints) {
+  const absl::StatusOr<std::vector<std::string>> folders = checkpoint::ReadSnapshotIndex(checkpoints);
+  if (!folders.ok()) return folders.status();
+  for (const std::string& folder : *folders) {
+    if (absl::Status status = checkpoint::RemoveSnapshots(folder); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err) {
@@ -141,6 +152,11 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
   if (request.ok() && request->version) {
     if (first) std::fputs(VersionText("weft-run").c_str(), out);
     return 0;
+  }
+  if (request.ok() && request->drop_snapshots) {
+    const absl::Status dropped = DropSnapshots(request->checkpoint_dir);
+    if (!dropped.ok()) std::fprintf(err, "weft-run: %s\n", std::string(dropped.message()).c_str());
+    return dropped.ok() ? 0 : 1;
   }
   if (request.ok() && request->devices) {
     if (first) std::fputs(DescribeDevices(*request).c_str(), out);

@@ -15,7 +15,7 @@ double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 Saver::~Saver() {
   given_up_ = !committing_;
-  if (thread_.joinable()) thread_.join();
+  aside_.Join().IgnoreError();
 }
 
 absl::Status Saver::Prepare(const RankMemory& own) {
@@ -40,15 +40,6 @@ absl::Status Saver::Prepare(const RankMemory& own) {
   return absl::OkStatus();
 }
 
-template <typename Task>
-void Saver::Start(Task&& task) {
-  rest_ = false;
-  thread_ = std::thread([this, task = std::forward<Task>(task)] {
-    status_ = task();
-    rest_ = true;
-  });
-}
-
 absl::Status Saver::Named(const absl::Status& status, int64_t step) const {
   if (!absl::IsAborted(status)) return status;
   return absl::AbortedError(absl::StrCat("step ", step, " cannot be saved: ", status.message()));
@@ -68,7 +59,7 @@ absl::StatusOr<Saver::Done> Saver::Begin(Save::Options options) {
   if (!save.ok()) return save.status();
   if (absl::Status taken = context_.processes.Agree(copy_->Take()); !taken.ok()) return taken;
   save_ = *std::move(save);
-  Start([this]() -> absl::Status {
+  aside_.Start([this]() -> absl::Status {
     const absl::Status written = copy_->ForEach([this](const executor::StateTile& tile, const void* bytes) {
       return given_up_ ? absl::CancelledError("given up") : save_->Write(tile, bytes);
     });
@@ -92,19 +83,19 @@ absl::StatusOr<Saver::Done> Saver::SaveNow(Save::Options options) {
 
 absl::StatusOr<Saver::Done> Saver::Advance(bool all_at_rest) {
   if (save_ == nullptr || !all_at_rest) return Done();
-  if (thread_.joinable()) thread_.join();
+  const absl::Status done_aside = aside_.Join();
   if (!committing_) {
-    const absl::Status status = save_->Gather(std::exchange(status_, absl::OkStatus()));
+    const absl::Status status = save_->Gather(done_aside);
     if (!status.ok()) {
       const int64_t step = save_->step();
       Drop();
       return Named(status, step);
     }
     committing_ = true;
-    if (context_.processes.first()) Start([this] { return save_->Commit(); });
+    if (context_.processes.first()) aside_.Start([this] { return save_->Commit(); });
     return Done();
   }
-  const absl::Status status = context_.processes.Agree(std::exchange(status_, absl::OkStatus()));
+  const absl::Status status = context_.processes.Agree(done_aside);
   const trace::SavedCheckpoint done{
       .step = save_->step(), .stood_s = Seconds(stood_ns_), .write_s = Seconds(trace::NowNs() - begin_ns_)};
   Drop();
@@ -115,7 +106,6 @@ absl::StatusOr<Saver::Done> Saver::Advance(bool all_at_rest) {
 absl::StatusOr<Saver::Done> Saver::Wait() {
   Done all;
   while (save_ != nullptr) {
-    if (thread_.joinable()) thread_.join();
     const absl::StatusOr<Done> done = Advance(true);
     if (!done.ok()) return done;
     all.insert(all.end(), done->begin(), done->end());

@@ -13,13 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/executor/cluster.h"
 #include "runtime/trace/metrics.h"
+#include "tools/run/aside.h"
 #include "tools/run/memory.h"
 #include "tools/run/save.h"
 #include "tools/run/state_copy.h"
@@ -54,7 +54,7 @@ class Saver {
   // The state as it is, written before it returns, as the one is that was being written.
   absl::StatusOr<Done> SaveNow(Save::Options options);
   // Whether this process has nothing left to write.
-  bool at_rest() const { return save_ == nullptr || rest_; }
+  bool at_rest() const { return save_ == nullptr || aside_.at_rest(); }
   // `all_at_rest`: whether all processes have said so, after the same step.
   absl::StatusOr<Done> Advance(bool all_at_rest);
   // Until what is being written is written.
@@ -64,8 +64,6 @@ class Saver {
   int64_t writing() const { return save_ == nullptr ? -1 : save_->step(); }
 
  private:
-  template <typename Task>
-  void Start(Task&& task);
   // kAborted names the step.
   absl::Status Named(const absl::Status& status, int64_t step) const;
   void Drop();
@@ -77,9 +75,8 @@ class Saver {
   std::unique_ptr<Save> save_;  // that is being written
   bool committing_ = false;     // all have written
   int64_t begin_ns_ = 0, stood_ns_ = 0;
-  std::thread thread_;
-  absl::Status status_;  // of the thread, once it has ended
-  std::atomic<bool> rest_{false}, given_up_{false};
+  std::atomic<bool> given_up_{false};
+  Aside aside_;
 };
 
 }  // namespace weft::run

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tools/run/snapshot.h"
+#include "tools/run/kept_state.h"
 
 namespace weft::run {
 namespace {

@@ -11,20 +11,17 @@ namespace weft::run {
 
 namespace {
 
-constexpr size_t kFirstMetric = 7;
+constexpr size_t kFirstMetric = 9;
 
 double NumberOf(bool is) { return is ? 1 : 0; }
 
-// As it is sent: step, stop, bytes, at rest, and what is due, then two numbers a metric: whether it is there, and its
-// value.
+// As it is sent: step, stop, bytes, what is written, and what is due, then two numbers a metric: whether it is there,
+// and its value.
 std::vector<double> NumbersOf(const StepWord& word) {
-  std::vector<double> numbers = {static_cast<double>(word.step),
-                                 static_cast<double>(word.stop),
-                                 static_cast<double>(word.resident_bytes),
-                                 NumberOf(word.at_rest),
-                                 NumberOf(word.save),
-                                 NumberOf(word.slow_ranks),
-                                 NumberOf(word.replicas)};
+  std::vector<double> numbers = {
+      static_cast<double>(word.step), static_cast<double>(word.stop), static_cast<double>(word.resident_bytes),
+      NumberOf(word.at_rest),         NumberOf(word.snapshot_done),   NumberOf(word.save),
+      NumberOf(word.snapshot),        NumberOf(word.slow_ranks),      NumberOf(word.replicas)};
   for (const std::optional<float>& value : word.metrics) {
     numbers.insert(numbers.end(), {NumberOf(value.has_value()), value.value_or(0)});
   }
@@ -50,10 +47,12 @@ absl::StatusOr<StepWord> Exchange(Processes& processes, const StepWord& own) {
     all.stop = std::max(all.stop, static_cast<Stop>(numbers[1]));
     all.resident_bytes += static_cast<int64_t>(numbers[2]);
     all.at_rest = all.at_rest && numbers[3] != 0;
+    all.snapshot_done = all.snapshot_done && numbers[4] != 0;
     if (r == 0) {
-      all.save = numbers[4] != 0;
-      all.slow_ranks = numbers[5] != 0;
-      all.replicas = numbers[6] != 0;
+      all.save = numbers[5] != 0;
+      all.snapshot = numbers[6] != 0;
+      all.slow_ranks = numbers[7] != 0;
+      all.replicas = numbers[8] != 0;
     }
     for (size_t i = 0; i < all.metrics.size(); ++i) {
       const double* const metric = &numbers[kFirstMetric + 2 * i];

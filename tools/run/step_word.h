@@ -17,9 +17,11 @@ struct StepWord {
   int64_t step = 0;            // from 1
   Stop stop = Stop::kNo;       // the heaviest
   int64_t resident_bytes = 0;  // the sum
-  // What is due by the clock of the first process: a checkpoint, a look for slow ranks, a comparison of replicas.
-  bool save = false, slow_ranks = false, replicas = false;
-  bool at_rest = true;  // nothing is left to write of a checkpoint: of all
+  // What is due by the clock of the first process: a checkpoint, a snapshot, a look for slow ranks, a comparison of
+  // replicas.
+  bool save = false, snapshot = false, slow_ranks = false, replicas = false;
+  bool at_rest = true;        // nothing is left to write of a checkpoint: of all
+  bool snapshot_done = true;  // and of a snapshot
   // One for each metric of the plan, in its order: that of the lowest rank that has it.
   std::vector<std::optional<float>> metrics;
 };

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/host_and_time.h"
 #include "runtime/plan/names.h"
@@ -28,9 +27,11 @@
 #include "tools/run/debug_nan.h"
 #include "tools/run/due_times.h"
 #include "tools/run/evaluations.h"
+#include "tools/run/found_snapshots.h"
 #include "tools/run/init.h"
 #include "tools/run/inputs.h"
 #include "tools/run/interrupts.h"
+#include "tools/run/load_snapshots.h"
 #include "tools/run/memory.h"
 #include "tools/run/page.h"
 #include "tools/run/record.h"
@@ -38,6 +39,7 @@
 #include "tools/run/resume.h"
 #include "tools/run/saver.h"
 #include "tools/run/slow_ranks.h"
+#include "tools/run/snapshots.h"
 #include "tools/run/sources.h"
 #include "tools/run/state.h"
 #include "tools/run/step_word.h"
@@ -68,6 +70,7 @@ class Trainer {
         processes_(context.processes),
         last_step_(StepsOf(context)),
         save_times_(context.request.checkpoint_every, 0),
+        snapshot_times_(context.request.snapshot_every, 0),
         slow_times_(context.request.slow_ranks_every.value_or(kSlowRanksEvery), 0),
         replica_times_(context.request.compare_replicas_every, 0) {}
 
@@ -96,19 +99,19 @@ class Trainer {
 
   // All processes, with one outcome.
   absl::Status Load() {
-    auto resume = FindResume(context_, [&](const std::string& line) {  // with --quiet too
-      if (processes_.first()) std::fprintf(context_.err, "%s\n", line.c_str());
-    });
+    std::vector<std::string> snapshots;  // the folders of those of before
+    auto resume = Find(snapshots);
     if (!resume.ok()) return resume.status();
     seed_ = AskedSeed();
     if (*resume != nullptr) {
-      step_ = (*resume)->manifest().step;
-      if (request_.seed.has_value() && *request_.seed != (*resume)->manifest().seed) {
-        return absl::InvalidArgumentError(absl::StrCat("--seed: expected that of the checkpoint, ",
-                                                       (*resume)->manifest().seed, ", got ", *request_.seed));
+      step_ = (*resume)->step;
+      if (request_.seed.has_value() && *request_.seed != (*resume)->seed) {
+        return absl::InvalidArgumentError(absl::StrCat("--seed: expected that of the ", (*resume)->kind(), ", ",
+                                                       (*resume)->seed, ", got ", *request_.seed));
       }
-      seed_ = (*resume)->manifest().seed;
-      resumed_ = saved_ = step_;
+      seed_ = (*resume)->seed;
+      from_snapshots_ = (*resume)->snapshots.has_value();
+      resumed_ = saved_ = checkpoint::StepOfPath((*resume)->last_checkpoint);
     }
     if (const Precision& precision = context_.plan.header().job().precision();
         step_ == 0 && precision.has_loss_scale()) {
@@ -139,12 +142,17 @@ class Trainer {
       own.copy = saver_->bytes();
       notes_.push_back(saver_->note());
     }
+    snapshots_ = std::make_unique<Snapshots>(context_, *cluster_, std::move(snapshots));
+    if (absl::Status status = snapshots_->Prepare(own, record_, from_snapshots_); !status.ok()) return status;
+    own.snapshots = snapshots_->bytes();
+    notes_.push_back(snapshots_->Text());
     auto memory = GatherMemory(processes_, own);
     if (!memory.ok()) return memory.status();
     for (const RankMemory& rank : *memory) {
       beside_bytes_.staging += rank.staging;
       beside_bytes_.workspaces += rank.workspaces;
       beside_bytes_.copy += rank.copy;
+      beside_bytes_.snapshots += rank.snapshots;
     }
     if (absl::Status status = LoadState(resume->get()); !status.ok()) return status;
     if (request_.debug_nan) {
@@ -154,6 +162,18 @@ class Trainer {
       }
     }
     return processes_.Agree(processes_.first() ? OpenReports(resume->get()) : absl::OkStatus());
+  }
+
+  // What the run goes on from, null for nothing.
+  absl::StatusOr<std::unique_ptr<ResumePoint>> Find(std::vector<std::string>& folders) {
+    if (request_.checkpoint_dir.empty()) return nullptr;
+    const auto tell = [&](const std::string& line) {  // with --quiet too
+      if (processes_.first()) std::fprintf(context_.err, "%s\n", line.c_str());
+    };
+    absl::StatusOr<FoundSnapshots> found = FindSnapshots(context_, tell);
+    if (!found.ok()) return found.status();
+    folders = found->folders;
+    return FindResume(context_, *std::move(found), tell);
   }
 
   absl::Status OpenData() {
@@ -170,7 +190,7 @@ class Trainer {
   }
 
   // What all processes read, and what a run reads that goes on, with each other and with before.
-  absl::Status Compare(const checkpoint::CheckpointReader* resume) {
+  absl::Status Compare(const ResumePoint* resume) {
     absl::Status status = CheckSameData(processes_, data_);
     if (!status.ok()) return status;
     record_ = RecordOf(context_.plan);
@@ -179,14 +199,14 @@ class Trainer {
       record_.insert(evaluations_->record().begin(), evaluations_->record().end());
       best_.emplace(evaluations_->rule());
     }
-    if (resume == nullptr) {
+    if (resume == nullptr || resume->last_checkpoint.empty()) {
       absl::StatusOr<InitialParameters> init = InitialParameters::Open(context_);
       if (!init.ok()) return init.status();
       init_ = *std::move(init);
     }
     beside_ = init_.companions();
-    if (resume != nullptr && processes_.first()) {
-      auto before = hugging_face::ReadCompanions(resume->path());
+    if (resume != nullptr && !resume->last_checkpoint.empty() && processes_.first()) {
+      auto before = hugging_face::ReadCompanions(resume->last_checkpoint);
       if (before.ok()) {
         beside_ = *std::move(before);
       } else {
@@ -197,7 +217,7 @@ class Trainer {
     absl::StatusOr<std::string> changed = "";
     if (resume != nullptr) changed = CheckChanges(*resume, record_, AskedSeed(), request_);
     if (status = processes_.Agree(changed.status()); !status.ok()) return status;
-    notes_ = {data_.text, TextOfEvaluations(), init_.text(), *changed};
+    notes_ = {data_.text, TextOfEvaluations(), resume == nullptr ? init_.text() : "", *changed};
     return resume != nullptr && best_.has_value() ? TakeUpBest(*resume) : status;
   }
 
@@ -207,9 +227,9 @@ class Trainer {
     return absl::StrCat("no --eval-data: ", context_.plan.evaluation().header().graph(), " is not evaluated");
   }
 
-  // What was the best when the checkpoint was saved, if that is still there.
-  absl::Status TakeUpBest(const checkpoint::CheckpointReader& resume) {
-    const bool same = best_->Read(resume.manifest().run);
+  // What was the best when that was saved, if that is still there.
+  absl::Status TakeUpBest(const ResumePoint& resume) {
+    const bool same = best_->Read(resume.record);
     absl::Status status;
     int64_t there = 1;
     if (processes_.first() && same && best_->step() >= 0) {
@@ -227,16 +247,17 @@ class Trainer {
   }
 
   // The parameters that LoadState() fills.
-  std::set<std::string> Loaded(const checkpoint::CheckpointReader* resume) const {
+  std::set<std::string> Loaded(const ResumePoint* resume) const {
     if (resume == nullptr) return init_.loaded();
     std::set<std::string> names;
     for (const auto& [name, shape] : plan::StoredParametersOf(context_.plan)) names.insert(name);
     return names;
   }
 
-  absl::Status LoadState(checkpoint::CheckpointReader* resume) {
-    if (resume != nullptr) return LoadCheckpoint(context_, *cluster_, *resume);
-    return init_.Load(context_, *cluster_);
+  absl::Status LoadState(ResumePoint* resume) {
+    if (resume == nullptr) return init_.Load(context_, *cluster_);
+    if (resume->snapshots.has_value()) return LoadSnapshots(context_, *cluster_, *resume->snapshots);
+    return LoadCheckpoint(context_, *cluster_, *resume->checkpoint);
   }
 
   static std::string TextOf(const trace::Restart& restart) {
@@ -249,7 +270,7 @@ class Trainer {
         ", as ", restart.reason);
   }
 
-  absl::Status OpenReports(checkpoint::CheckpointReader* resume) {
+  absl::Status OpenReports(const ResumePoint* resume) {
     trace::Restart restart{.step = step_, .reason = request_.restarted};
     if (!request_.metrics.empty()) {
       Record about = record_;  // no checkpoint depends on where the run would have ended
@@ -284,7 +305,7 @@ class Trainer {
                    plan::BytesText(ArenaBytesOf(context_.plan)).c_str(), TextBeside(beside_bytes_).c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
-      if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path()));
+      if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path));
       if (resume == nullptr && request_.resume)
         context_.Tell(absl::StrCat("no checkpoint in ", request_.checkpoint_dir, " yet: starting at step 1"));
       if (resume != nullptr && step_ >= last_step_)
@@ -311,10 +332,14 @@ class Trainer {
     int64_t before = begin, now = begin;
     StepWord own;
     bool ahead = false;  // the next step may have begun
-    for (DueTimes* times : {&save_times_, &slow_times_, &replica_times_}) times->Begin(begin);
+    for (DueTimes* times : {&save_times_, &snapshot_times_, &slow_times_, &replica_times_}) times->Begin(begin);
     if (SlowRanks slow(context_.plan, first); context_.device == nullptr && slow.compares()) {
       slow_.emplace(std::move(slow));
       busy_.emplace(*cluster_);
+    }
+    if (from_snapshots_ && !request_.snapshot_every.none() && first < last_step_ &&
+        End().empty()) {  // which have lost a host, or are on others
+      if (absl::Status status = TakeSnapshot(); !status.ok()) return status;
     }
     const absl::Status done =
         RunSteps(first, End().empty() ? last_step_ : first,
@@ -334,9 +359,12 @@ class Trainer {
                     absl::StatusOr<StepWord> word = Exchange(processes_, own);
                     if (!word.ok()) return word.status();
                     if (absl::Status status = Note(saver_->Advance(word->at_rest)); !status.ok()) return status;
+                    if (absl::Status status = Note(snapshots_->Advance(word->snapshot_done)); !status.ok())
+                      return status;
                     stop_ = std::max(stop_, word->stop);
                     const int64_t at_rest = word->step + (ahead ? 1 : 0);
                     if (word->save) save_times_.Ask(at_rest);
+                    if (word->snapshot) snapshot_times_.Ask(at_rest);
                     if (word->slow_ranks) slow_times_.Ask(at_rest);
                     if (word->replicas) replica_times_.Ask(at_rest);
                     trace::StepMetrics metrics = MetricsOf(*word, static_cast<double>(now - before) * 1e-9);
@@ -357,6 +385,9 @@ class Trainer {
                     ++step_;
                     if (absl::Status status = CompareRanks(); !status.ok()) return status;
                     if (absl::Status status = Keep(metrics); !status.ok()) return status;
+                    if (snapshot_times_.IsAfter(step_) && step_ < last_step_ && stop_ == Stop::kNo) {
+                      if (absl::Status status = TakeSnapshot(); !status.ok()) return status;
+                    }
                     if (RestsAfter(step_)) before = trace::NowNs();
                     return stop_ == Stop::kNo && End().empty();
                   }});
@@ -366,6 +397,8 @@ class Trainer {
     }
     progress_.reset();
     if (absl::Status status = SaveLast(); !status.ok()) return status;
+    if (absl::Status status = Note(snapshots_->Wait()); !status.ok()) return status;
+    if (absl::Status status = snapshots_->Remove(); !status.ok()) return status;
     if (absl::Status status = Summarise(step_ - first, static_cast<double>(before - begin) * 1e-9); !status.ok()) {
       return status;
     }
@@ -376,7 +409,8 @@ class Trainer {
 
   bool EvaluatesAfter(int64_t steps) const { return evaluations_ != nullptr && evaluations_->IsAfter(steps); }
   bool RestsAfter(int64_t steps) const {
-    return save_times_.IsAfter(steps) || replica_times_.IsAfter(steps) || EvaluatesAfter(steps);
+    return save_times_.IsAfter(steps) || snapshot_times_.IsAfter(steps) || replica_times_.IsAfter(steps) ||
+           EvaluatesAfter(steps);
   }
 
   // Behind the steps that are done, if that is due. All processes come.
@@ -462,9 +496,11 @@ class Trainer {
                   .stop = Interrupts::asked(),
                   .resident_bytes = PeakResidentBytes(),
                   .save = save_times_.IsOver(now_ns),
+                  .snapshot = snapshot_times_.IsOver(now_ns),
                   .slow_ranks = slow_times_.IsOver(now_ns),
                   .replicas = replica_times_.IsOver(now_ns),
-                  .at_rest = saver_->at_rest()};
+                  .at_rest = saver_->at_rest(),
+                  .snapshot_done = snapshots_->at_rest()};
     for (const plan::Metric& metric : context_.plan.metrics()) word.metrics.push_back(MetricOf(metric.name()));
     return word;
   }
@@ -559,15 +595,26 @@ class Trainer {
     return Note(saver_->SaveNow(ToSave()));
   }
 
+  // What files say of the run as it is.
+  const Record& RecordOfNow() {
+    record_["date"] = checkpoint::TimeText();
+    if (best_.has_value()) best_->AddTo(record_);
+    return record_;
+  }
+
+  // Of the steps that are done. All processes come.
+  absl::Status TakeSnapshot() {
+    snapshot_times_.Begin(trace::NowNs());
+    return Note(snapshots_->Begin({.step = step_, .seed = seed_, .record = RecordOfNow()}));
+  }
+
   // The steps that are done.
   Save::Options ToSave() {
     save_times_.Begin(trace::NowNs());
-    record_["date"] = checkpoint::TimeText();
-    if (best_.has_value()) best_->AddTo(record_);
     return {.of = {.folder = request_.checkpoint_dir,
                    .step = step_,
                    .seed = seed_,
-                   .run = record_,
+                   .run = RecordOfNow(),
                    .keep = {.last = request_.checkpoint_keep, .every = request_.checkpoint_keep_every},
                    .beside = beside_}};
   }
@@ -580,6 +627,16 @@ class Trainer {
       saved_ = saved.step;
       if (metrics_ == nullptr) continue;
       if (absl::Status status = metrics_->Write(saved); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Note(const absl::StatusOr<Snapshots::Done>& done) {
+    if (absl::IsAborted(done.status())) return Diverged(std::string(done.status().message()));
+    if (!done.ok()) return done.status();
+    for (const trace::TakenSnapshot& taken : *done) {
+      if (metrics_ == nullptr) continue;
+      if (absl::Status status = metrics_->Write(taken); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
@@ -614,10 +671,11 @@ class Trainer {
   const Request& request_;
   Processes& processes_;
   const int64_t last_step_;
-  DueTimes save_times_, slow_times_, replica_times_;
+  DueTimes save_times_, snapshot_times_, slow_times_, replica_times_;
   int64_t step_ = 0;    // steps that are done
   int64_t saved_ = -1;  // of the last checkpoint
   int64_t resumed_ = -1;
+  bool from_snapshots_ = false;
   std::optional<float> loss_scale_;  // of the coming step, if that is known
   Stop stop_ = Stop::kNo;
   bool told_to_wait_ = false;
@@ -640,6 +698,7 @@ class Trainer {
   std::optional<BusyTimes> busy_;  // none: no rank has another one to be compared with
   std::optional<SlowRanks> slow_;
   std::unique_ptr<Saver> saver_;
+  std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<DebugNan> nan_;  // null without --debug-nan
   std::unique_ptr<trace::MetricsWriter> metrics_;
   std::unique_ptr<trace::TensorBoardWriter> board_;

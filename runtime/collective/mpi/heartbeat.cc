@@ -1,8 +1,8 @@
 #include "runtime/collective/mpi/heartbeat.h"
 
 #include <algorithm>
-#include <map>
 
+#include "runtime/collective/mpi/host_ring.h"
 #include "runtime/collective/mpi/library.h"
 #include "runtime/collective/mpi/status_board.h"
 #include "runtime/collective/mpi/wire.h"
@@ -27,20 +27,14 @@ std::vector<int> HeardBy(size_t m, const std::vector<int>& before) {
 }  // namespace
 
 HeartbeatPeers HeartbeatPeers::Of(const std::vector<std::string>& hosts, int rank) {
-  std::map<std::string, size_t> index;
-  std::vector<std::vector<int>> ring;  // ranks of each host
-  for (int r = 0; r < static_cast<int>(hosts.size()); ++r) {
-    const auto [it, added] = index.insert({hosts[r], ring.size()});
-    if (added) ring.emplace_back();
-    ring[it->second].push_back(r);
-  }
+  const HostRing ring(hosts);
   HeartbeatPeers peers;
   if (ring.size() < 2) return peers;
-  const size_t own = index[hosts[rank]];
-  const std::vector<int>& mine = ring[own];
+  const int own = ring.HostOf(rank);
+  const std::vector<int>& mine = ring.RanksOf(own);
   peers.turn = static_cast<int>(std::find(mine.begin(), mine.end(), rank) - mine.begin());
-  peers.from = HeardBy(peers.turn, ring[(own + ring.size() - 1) % ring.size()]);
-  const std::vector<int>& next = ring[(own + 1) % ring.size()];
+  peers.from = HeardBy(peers.turn, ring.RanksOf(ring.Before(own)));
+  const std::vector<int>& next = ring.RanksOf(ring.Next(own));
   for (size_t m = 0; m < next.size(); ++m) {
     const std::vector<int> heard = HeardBy(m, mine);
     if (std::find(heard.begin(), heard.end(), rank) != heard.end()) peers.to.push_back(next[m]);

@@ -12,7 +12,7 @@ namespace weft::collective {
 namespace {
 
 constexpr int kAbortTag = 0;
-constexpr int kFirstTag = 3;
+constexpr int kFirstTag = 4;
 
 // Looks of a waiting thread that yields in between, before it sleeps.
 constexpr int kYields = 200;

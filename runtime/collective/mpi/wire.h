@@ -2,7 +2,7 @@
 // their tags, waits for their requests, and ends every wait when a rank aborts.
 //
 //   MpiCollective, MpiTransfer, Rendezvous   start requests ─▶ Await() ─ they end ─▶ ended(index, bytes)
-//   Heartbeat                                                  │
+//   Heartbeat, Courier                                         │
 //   a rank calls Abort(reason) ─ one notice to every rank ─────┴─▶ Await() returns the reason, on all ranks
 #ifndef WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
 #define WEFT_RUNTIME_COLLECTIVE_MPI_WIRE_H_
@@ -63,9 +63,9 @@ class Wire {
   int size() const { return size_; }
   int64_t message_bytes() const { return options_.message_bytes; }
 
-  // Tags: of Rendezvous, of Heartbeat, of a group's channel, of a transfer.
+  // Tags: of Rendezvous, of Heartbeat, of Courier, of a group's channel, of a transfer.
   // kInvalidArgument if MPI has no tag so high.
-  static constexpr int kRendezvousTag = 1, kHeartbeatTag = 2;
+  static constexpr int kRendezvousTag = 1, kHeartbeatTag = 2, kParcelTag = 3;
   absl::StatusOr<int> ChannelTag(int channel) const { return TagOf("channel", channel, 0); }
   absl::StatusOr<int> TransferTag(int transfer) const { return TagOf("transfer", transfer, 1); }
 

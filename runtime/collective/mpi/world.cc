@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/collective/mpi/communicator.h"
+#include "runtime/collective/mpi/courier.h"
 #include "runtime/collective/mpi/heartbeat.h"
 #include "runtime/collective/mpi/library.h"
 #include "runtime/collective/mpi/process_watch.h"
@@ -56,7 +57,8 @@ class MpiWorld : public World {
         wire_(std::move(wire)),
         options_(options),
         communicator_(wire_.get()),
-        rendezvous_(wire_.get(), options.time_out) {}
+        rendezvous_(wire_.get(), options.time_out),
+        courier_(wire_.get(), options.time_out) {}
 
   // Learns who runs on this host, and watches them.
   absl::Status Start() {
@@ -91,6 +93,11 @@ class MpiWorld : public World {
     return absl::DeadlineExceededError(absl::StrCat(all.status().message(), stopped.empty() ? "" : ": ", stopped));
   }
 
+  absl::Status Carry(const std::vector<OutParcel>& out, const std::vector<InParcel>& in,
+                     const std::function<bool()>& given_up) override {
+    return courier_.Carry(out, in, given_up);
+  }
+
   absl::Status Finish() override {
     if (wire_->stopped()) return wire_->reason();
     finishing_ = true;
@@ -118,6 +125,7 @@ class MpiWorld : public World {
                                           [&](const ProcessWatch::Peer& peer) { return peer.rank < rank_; }));
   }
   int hosts() const override { return static_cast<int>(std::set<std::string>(hosts_.begin(), hosts_.end()).size()); }
+  const std::vector<std::string>& host_of_ranks() const override { return hosts_; }
   absl::Span<std::atomic<int64_t>> board() override {
     return absl::MakeSpan(board_.words(), board_.words() == nullptr ? 0 : StatusBoard::kWords);
   }
@@ -222,6 +230,7 @@ class MpiWorld : public World {
   const WorldOptions options_;
   MpiCommunicator communicator_;
   Rendezvous rendezvous_;
+  Courier courier_;
   StatusBoard board_;
   std::vector<std::string> hosts_;           // by rank
   std::vector<ProcessWatch::Peer> on_host_;  // but this one

@@ -3,6 +3,7 @@
 //   World::Create()   MPI starts; all ranks say on which host they are
 //   AllGather()       a rendezvous of all ranks: a few bytes from each to all (rendezvous.h)
 //   communicator()    collectives and transfers of the steps
+//   Carry()           large parcels from one to another, beside the steps (courier.h)
 //   Finish()          a rendezvous of all ranks; MPI ends
 //
 // While it lives, a world finds out who is lost, and aborts with a reason that says what each side was doing:
@@ -25,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/collective/communicator.h"
+#include "runtime/collective/mpi/parcel.h"
 
 namespace weft::collective {
 
@@ -62,6 +64,8 @@ class World {
   // How many of these are lower than it.
   virtual int place_on_host() const = 0;
   virtual int hosts() const = 0;
+  // What tells the host of a rank from others; people call it what is in front of the `/`.
+  virtual const std::vector<std::string>& host_of_ranks() const = 0;
   // Owned by the world. It aborts with kUnavailable when a rank is lost. The reason, by the lowest rank that notices:
   // - a process of this host has ended: "rank 3 is lost: its process 4711 has ended in actor ...; rank 0: ... waits for
   //   all_reduce #8 of group data[1]; rank 3 has not issued it";
@@ -79,6 +83,10 @@ class World {
 
   // Gives every rank the bytes of all, by rank. A few kilobytes.
   virtual absl::StatusOr<std::vector<std::string>> AllGather(const std::string& bytes) = 0;
+
+  // See Courier. One thread at a time, which may be another than the one of AllGather().
+  virtual absl::Status Carry(const std::vector<OutParcel>& out, const std::vector<InParcel>& in,
+                             const std::function<bool()>& given_up) = 0;
 
   // While AllGather() or Finish() waits: "all_gather #3; rank 7 has not come". Otherwise "".
   virtual std::string Waiting() const = 0;

@@ -40,6 +40,54 @@ TEST(WorldTest, GathersBytes) {
   }
 }
 
+// Two parcels to each of the others, of which the first is larger than a piece.
+TEST(WorldTest, CarriesParcels) {
+  const int self = world->rank();
+  const std::vector<size_t> sizes = {(size_t{3} << 20) + 17, 5, 0};
+  const auto byte = [](int from, int to, size_t parcel, size_t at) {
+    return static_cast<char>(from * 50 + to * 7 + parcel + at * 3);
+  };
+  std::vector<std::string> sent, received;
+  for (int peer = 0; peer < 3; ++peer) {
+    for (size_t p = 0; p < sizes.size(); ++p) {
+      std::string& parcel = sent.emplace_back(sizes[p], '\0');
+      for (size_t i = 0; i < sizes[p]; ++i) parcel[i] = byte(self, peer, p, i);
+      received.emplace_back(sizes[p], '\0');
+    }
+  }
+  std::vector<OutParcel> out;
+  std::vector<InParcel> in;
+  for (size_t i = 0; i < sent.size(); ++i) {
+    const int peer = static_cast<int>(i / sizes.size());
+    if (peer == self) continue;
+    out.push_back({peer, sent[i]});
+    in.push_back({peer, absl::MakeSpan(received[i])});
+  }
+  std::thread aside([&] { EXPECT_TRUE(world->Carry(out, in, [] { return false; }).ok()); });
+  EXPECT_TRUE(world->AllGather("meanwhile").ok());
+  aside.join();
+  for (size_t i = 0; i < received.size(); ++i) {
+    const int peer = static_cast<int>(i / sizes.size());
+    if (peer == self) continue;
+    for (size_t at = 0; at < received[i].size(); ++at) {
+      ASSERT_EQ(received[i][at], byte(peer, self, i % sizes.size(), at)) << i << " at " << at;
+    }
+  }
+  EXPECT_TRUE(world->Carry({}, {}, [] { return true; }).ok());
+  ASSERT_TRUE(world->AllGather("").ok());
+}
+
+// Rank 2 sends nothing of what rank 0 waits for.
+TEST(WorldTest, ParcelsMayBeGivenUp) {
+  if (world->rank() == 0) {
+    std::string parcel(10, '\0');
+    int asked = 0;
+    const absl::Status status = world->Carry({}, {{2, absl::MakeSpan(parcel)}}, [&] { return ++asked == 2; });
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+  }
+  ASSERT_TRUE(world->AllGather("").ok());
+}
+
 TEST(WorldTest, SaysWhoHasNotCome) {
   ASSERT_TRUE(world->AllGather("").ok());
   EXPECT_EQ(world->Waiting(), "");

@@ -1,10 +1,10 @@
-#include "tools/run/snapshot.h"
+#include "tools/run/kept_state.h"
 
 #include <cstring>
 
 namespace weft::run {
 
-absl::Status Snapshot::Take(executor::Cluster& cluster) {
+absl::Status KeptState::Take(executor::Cluster& cluster) {
   tiles_.resize(cluster.size());
   return OnEveryRank(cluster, [&](int i, executor::Executor& executor) {
     tiles_[i].resize(executor.state().size());
@@ -21,7 +21,7 @@ absl::Status Snapshot::Take(executor::Cluster& cluster) {
   });
 }
 
-absl::Status Snapshot::Restore(executor::Cluster& cluster) const {
+absl::Status KeptState::Restore(executor::Cluster& cluster) const {
   return OnEveryRank(cluster, [&](int i, executor::Executor& executor) {
     for (size_t t = 0; t < tiles_[i].size(); ++t) {
       const absl::Status restored = executor.LoadTile(executor.state()[t], [&](void* bytes) {

@@ -1,6 +1,6 @@
 // The state of a cluster's ranks, kept in memory.
-#ifndef WEFT_TOOLS_RUN_SNAPSHOT_H_
-#define WEFT_TOOLS_RUN_SNAPSHOT_H_
+#ifndef WEFT_TOOLS_RUN_KEPT_STATE_H_
+#define WEFT_TOOLS_RUN_KEPT_STATE_H_
 
 #include <vector>
 
@@ -20,7 +20,7 @@ absl::Status OnEveryRank(executor::Cluster& cluster, Task&& task) {
 }
 
 // Between steps. Takes as much of the host's memory as the state has bytes.
-class Snapshot {
+class KeptState {
  public:
   absl::Status Take(executor::Cluster& cluster);
   // What Take() has taken of the same cluster.
@@ -32,4 +32,4 @@ class Snapshot {
 
 }  // namespace weft::run
 
-#endif  // WEFT_TOOLS_RUN_SNAPSHOT_H_
+#endif  // WEFT_TOOLS_RUN_KEPT_STATE_H_
