@@ -16,16 +16,18 @@
 namespace weft::compiler {
 namespace {
 
-// What lies below the device, as keys of a job.
+// What lies below the device beyond what the job says, as keys of it.
 struct Below {
-  bool optimizer = false, kept = false;
+  Zero::Offload state = Zero::NOTHING;
+  bool kept = false;
 
   std::string keys() const {
-    return absl::StrCat(optimizer ? " zero.offload=OPTIMIZER" : "", kept ? " recompute.offload=true" : "");
+    return absl::StrCat(state != Zero::NOTHING ? absl::StrCat(" zero.offload=", Zero::Offload_Name(state)) : "",
+                        kept ? " recompute.offload=true" : "");
   }
   void set(const Cluster &cluster, Job &job) const {
-    if (optimizer)
-      job.mutable_zero()->set_offload(Zero::OPTIMIZER);
+    if (state != Zero::NOTHING)
+      job.mutable_zero()->set_offload(state);
     if (kept)
       job.mutable_recompute()->set_offload(true);
     ResolveTiers(cluster, &job);
@@ -37,15 +39,19 @@ std::vector<Below> waysDown(const Job &job, const Cluster &cluster) {
   std::vector<Below> ways = {{}};
   if (cluster.tier_size() == 0)
     return ways;
-  Below below;
-  if (job.zero().offload() == Zero::NOTHING) {
-    below.optimizer = true;
-    ways.push_back(below);
-  }
-  if (!job.recompute().offload()) {
-    below.kept = true;
-    ways.push_back(below);
-  }
+  const auto add = [&](Zero::Offload state, bool kept) {
+    Below below = ways.back();
+    if (!job.zero().has_offload())
+      below.state = state;
+    if (!job.recompute().has_offload())
+      below.kept = kept;
+    if (below.state != ways.back().state || below.kept != ways.back().kept)
+      ways.push_back(below);
+  };
+  add(Zero::OPTIMIZER, false);
+  add(Zero::OPTIMIZER, true);
+  if (job.evaluation().graph().empty()) // which finds parameters on the device
+    add(Zero::PARAMETERS, true);
   return ways;
 }
 

@@ -283,19 +283,25 @@ TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
     return found.ok() ? bytesOf(found->plan) : 0;
   };
   const int64_t here = bytesWith({}), state = bytesWith({"zero.offload=OPTIMIZER"}),
-                both = bytesWith({"zero.offload=OPTIMIZER", "recompute.offload=true"});
+                both = bytesWith({"zero.offload=OPTIMIZER", "recompute.offload=true"}),
+                all = bytesWith({"zero.offload=PARAMETERS", "recompute.offload=true"});
   ASSERT_LT(state, here);
   ASSERT_LT(both, state);
+  ASSERT_LT(all, both);
   for (const auto &[bytes, below] : {std::pair(here, ""),
                                      {(here + state) / 2, " zero.offload=OPTIMIZER"},
-                                     {(state + both) / 2, " zero.offload=OPTIMIZER recompute.offload=true"}}) {
+                                     {(state + both) / 2, " zero.offload=OPTIMIZER recompute.offload=true"},
+                                     {(both + all) / 2, " zero.offload=PARAMETERS recompute.offload=true"}}) {
     const absl::StatusOr<Decided> found = decidedIn({}, bytes);
     ASSERT_TRUE(found.ok()) << found.status() << below;
     EXPECT_LE(bytesOf(found->plan), bytes);
     const std::string &chosen = found->plan.header().decision().best(0).keys();
     EXPECT_EQ(chosen.substr(std::min(chosen.find(" zero.offload"), chosen.size())), below);
-    EXPECT_EQ(found->job.zero().offload() == Zero::OPTIMIZER, *below != 0);
+    EXPECT_EQ(found->job.zero().offload() != Zero::NOTHING, *below != 0);
   }
+  // What the job says is not decided.
+  const absl::StatusOr<Decided> kept = decidedIn({"zero.offload=NOTHING"}, (state + both) / 2);
+  EXPECT_TRUE(absl::IsResourceExhausted(kept.status())) << kept.status();
 }
 
 // Activations are most of it.
