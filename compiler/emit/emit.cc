@@ -468,21 +468,50 @@ private:
     }
   }
 
-  // A list of units that repeats, a micro-batch later each time, is one run.
-  static void emitUnits(llvm::ArrayRef<schedule::Unit> order, const llvm::StringMap<std::vector<int>> &actors,
-                        plan::Stream &stream) {
-    std::vector<schedule::Unit> units;
-    llvm::copy_if(order, std::back_inserter(units),
-                  [&](const schedule::Unit &unit) { return actors.contains(schedule::nameOf(unit)); });
-    for (size_t at = 0; at < units.size();) {
-      auto [period, repeat] = longestRepeat(llvm::ArrayRef<schedule::Unit>(units).drop_front(at));
+  // One kind of unit for micro-batches that follow each other, which are under way together.
+  struct Turn {
+    schedule::Unit unit; // of the first
+    int microBatches = 1;
+  };
+
+  std::vector<Turn> turnsOf(llvm::ArrayRef<schedule::Unit> order, const llvm::StringMap<std::vector<int>> &actors) {
+    const int most = int(program_.getOverlap());
+    std::vector<Turn> turns;
+    for (const schedule::Unit &unit : order) {
+      if (!actors.contains(schedule::nameOf(unit))) {
+        continue;
+      }
+      const bool joins = !turns.empty() && schedule::nameOf(turns.back().unit) == schedule::nameOf(unit) &&
+                         unit.microBatch % most != 0 &&
+                         turns.back().unit.microBatch + turns.back().microBatches == unit.microBatch;
+      if (joins) {
+        ++turns.back().microBatches;
+      } else {
+        turns.push_back({unit, 1});
+      }
+    }
+    return turns;
+  }
+
+  // A list of units that repeats, as many micro-batches later each time as are under way together, is one run. In a unit
+  // each actor acts for one of these after the other, before the next actor does.
+  void emitUnits(llvm::ArrayRef<schedule::Unit> order, const llvm::StringMap<std::vector<int>> &actors,
+                 plan::Stream &stream) {
+    const std::vector<Turn> turns = turnsOf(order, actors);
+    for (size_t at = 0; at < turns.size();) {
+      auto [period, repeat] = longestRepeat(llvm::ArrayRef<Turn>(turns).drop_front(at));
       plan::Run &run = *stream.add_runs();
-      run.set_first_micro_batch(units[at].microBatch);
+      run.set_first_micro_batch(turns[at].unit.microBatch);
       run.set_repeat(int64_t(repeat));
-      for (size_t i = at; i < at + period; ++i) {
-        for (int actor : actors.lookup(schedule::nameOf(units[i]))) {
-          run.add_actors(actor);
-          run.add_offsets(units[i].microBatch - units[at].microBatch);
+      if (repeat > 1 && turns[at].microBatches > 1) {
+        run.set_stride(turns[at].microBatches);
+      }
+      for (const Turn &turn : llvm::ArrayRef<Turn>(turns).slice(at, period)) {
+        for (int actor : actors.lookup(schedule::nameOf(turn.unit))) {
+          for (int i = 0; i < turn.microBatches; ++i) {
+            run.add_actors(actor);
+            run.add_offsets(turn.unit.microBatch + i - turns[at].unit.microBatch);
+          }
         }
       }
       if (llvm::all_of(run.offsets(), [](int64_t offset) { return offset == 0; })) {
@@ -492,15 +521,18 @@ private:
     }
   }
 
-  // The period, and how often it repeats, that covers most of what `units` begins with.
-  static std::pair<size_t, size_t> longestRepeat(llvm::ArrayRef<schedule::Unit> units) {
+  // The period, and how often it repeats, that covers most of what `turns` begins with.
+  static std::pair<size_t, size_t> longestRepeat(llvm::ArrayRef<Turn> turns) {
     constexpr size_t kLongest = 64;
     std::pair<size_t, size_t> best = {1, 1};
-    for (size_t period = 1; period <= std::min(kLongest, units.size()); ++period) {
+    for (size_t period = 1; period <= std::min(kLongest, turns.size()); ++period) {
+      const auto repeats = [&](const Turn &turn, const Turn &before) {
+        return turn.unit.kind == before.unit.kind && turn.unit.chunk == before.unit.chunk &&
+               turn.microBatches == before.microBatches &&
+               turn.unit.microBatch == before.unit.microBatch + before.microBatches;
+      };
       size_t end = period;
-      while (end < units.size() && units[end].kind == units[end - period].kind &&
-             units[end].chunk == units[end - period].chunk &&
-             units[end].microBatch == units[end - period].microBatch + 1) {
+      while (end < turns.size() && repeats(turns[end], turns[end - period])) {
         ++end;
       }
       size_t repeat = end / period;

@@ -61,6 +61,9 @@ absl::Status ValidateBatch(const Batch& batch, const Dist& dist) {
         absl::StrCat("at least ", BatchKeys("dist"), " (", BatchParts(dist), "), which splits each micro-batch"),
         batch.micro());
   }
+  if (batch.overlap() < 0) {
+    return Expected("batch.overlap", "0 or more", batch.overlap());
+  }
   return absl::OkStatus();
 }
 
@@ -403,6 +406,10 @@ absl::Status ValidateAutoStages(const Job& job) {
   }
   if (!pipeline.schedule_file().empty() && job.batch().micro() == 0) {
     return Expected("batch.micro", "the size of the micro-batches that pipeline.schedule_file orders", "none");
+  }
+  if (!pipeline.schedule_file().empty() && job.batch().overlap() > 1) {
+    return Expected("batch.overlap", "1 with pipeline.schedule_file, which orders micro-batches one by one",
+                    job.batch().overlap());
   }
   return absl::OkStatus();
 }

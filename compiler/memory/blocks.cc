@@ -92,14 +92,15 @@ class Moments {
     }
     std::vector<int64_t> gaps;  // before each computed act
     const plan::Actor* last = nullptr;
-    int64_t last_micro_batch = 0;
+    int64_t last_turn = 0;
+    const int64_t together = std::max<int64_t>(program.plan->header().job().batch().overlap(), 1);
     for (const plan::StageAct& act : orders.computed()) {
       const plan::Actor& actor = program.actor(act.actor);
       const bool same = last != nullptr && last->phase() == actor.phase() && last->chunk() == actor.chunk() &&
-                        last->section() == actor.section() && last_micro_batch == act.micro_batch;
+                        last->section() == actor.section() && last_turn == act.micro_batch / together;
       units_ += !same;
       last = &actor;
-      last_micro_batch = act.micro_batch;
+      last_turn = act.micro_batch / together;
       gaps.push_back(end_);
       ActOf(act.actor, act.micro_batch) = {{end_, end_}, units_};
       end_ += 2 * static_cast<int64_t>(program.work[act.actor].size());

@@ -94,7 +94,8 @@ void buildPipeline(mlir::OpPassManager &manager, const Job &job) {
   manager.addNestedPass<ir::GraphOp>(createPipelineCut(options));
 }
 
-ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
+ScheduleUnitsOptions unitsOptions(const Job &job) {
+  const Pipeline &pipeline = job.pipeline();
   ScheduleUnitsOptions options;
   switch (pipeline.schedule()) {
   case GPIPE:
@@ -111,6 +112,7 @@ ScheduleUnitsOptions unitsOptions(const Pipeline &pipeline) {
   }
   options.chunks = std::max<int64_t>(pipeline.chunks(), 1);
   options.file = pipeline.schedule_file();
+  options.overlap = std::max<int64_t>(job.batch().overlap(), 1);
   return options;
 }
 
@@ -268,8 +270,8 @@ void buildFuse(mlir::OpPassManager &manager, const Job &job) {
 }
 
 void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
-  if (job.dist().pipeline() > 1 || job.has_pipeline()) {
-    manager.addPass(createScheduleUnits(unitsOptions(job.pipeline())));
+  if (job.dist().pipeline() > 1 || job.has_pipeline() || job.batch().overlap() > 1) {
+    manager.addPass(createScheduleUnits(unitsOptions(job)));
   }
   if (job.zero().offload() != Zero::NOTHING || job.recompute().offload()) {
     manager.addNestedPass<task::ProgramOp>(createScheduleTiers({job.recompute().tier()}));

@@ -64,16 +64,17 @@ struct Actor {
   Work* work = nullptr;     // outlives the program
 };
 
-// Each actor once, in order, for the micro-batch first; again for first + 1, ...
+// Each actor once, in order, for the micro-batch first; again for first + stride, ...
 struct Run {
   std::vector<int> actors;
   int64_t first_micro_batch = 0;
   int64_t repeat = 1;
   std::vector<int64_t> offsets = {};  // empty, or one an actor: added to its micro-batch
+  int64_t stride = 1;                 // an actor is in the list as often
 
   // Of the actor at `place` in the list, in a repetition.
   int64_t MicroBatch(size_t place, int64_t repetition) const {
-    return first_micro_batch + repetition + (offsets.empty() ? 0 : offsets[place]);
+    return first_micro_batch + repetition * stride + (offsets.empty() ? 0 : offsets[place]);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/executor/program_spec.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,8 @@ actor::Stream StreamOf(const plan::Stream& stream) {
     it.runs.push_back({{run.actors().begin(), run.actors().end()},
                        run.first_micro_batch(),
                        run.repeat(),
-                       {run.offsets().begin(), run.offsets().end()}});
+                       {run.offsets().begin(), run.offsets().end()},
+                       std::max<int64_t>(run.stride(), 1)});
   }
   return it;
 }

@@ -31,8 +31,9 @@ namespace weft::plan {
 // kernels, with their code; products that add to a sum; rules, schedules and
 // groups of the job's optimizer, and what it freezes. 7: kernels for several
 // tensors at once; evaluations; caches of functions that go on with sequences.
-// 8: shifts; the job's ring; losses in parts. 9: tiers below the device.
-inline constexpr int32_t kPlanVersion = 9;
+// 8: shifts; the job's ring; losses in parts. 9: tiers below the device. 10: runs
+// that do several micro-batches at a time.
+inline constexpr int32_t kPlanVersion = 10;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -3,6 +3,7 @@
 #ifndef WEFT_RUNTIME_PLAN_PROGRAM_H_
 #define WEFT_RUNTIME_PLAN_PROGRAM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ struct StageAct {
   int32_t actor = 0;
   int32_t micro_batch = 0;  // 0 for STEP actors; there are kMaxMicroBatches at most (validate.h)
 };
+
+// The micro-batch for which the actor at `place` in the list of a run acts in a repetition.
+inline int64_t MicroBatchOf(const Run& run, int place, int64_t repetition) {
+  return run.first_micro_batch() + repetition * std::max<int64_t>(run.stride(), 1) +
+         (run.offsets_size() > 0 ? run.offsets(place) : 0);
+}
 
 // Bytes [begin, end) of a rank's arena. Those of the cluster's tier t are counted from (t + 1) * kTierSpan on: memories
 // that are apart do not overlap, and whoever asks what bytes hold need not ask where they are.

@@ -1,3 +1,7 @@
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "runtime/plan/program.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -15,6 +19,11 @@ absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vecto
   if (run.offsets_size() > 0 && run.offsets_size() != run.actors_size()) {
     return InvalidPlan("offsets: expected none or ", run.actors_size(), ", one an actor, got ", run.offsets_size());
   }
+  const int64_t stride = std::max<int64_t>(run.stride(), 1);
+  if (run.stride() < 0 || stride > kMaxMicroBatches) {
+    return InvalidPlan("stride: expected 0 to ", kMaxMicroBatches, ", got ", run.stride());
+  }
+  absl::flat_hash_map<int32_t, int64_t> times;  // in the list
   for (int k = 0; k < run.actors_size(); ++k) {
     const int32_t a = run.actors(k);
     const int64_t offset = run.offsets_size() > 0 ? run.offsets(k) : 0;
@@ -31,11 +40,23 @@ absl::Status CheckRun(const Stage& stage, int stream, const Run& run, std::vecto
     if (actor.section() == Actor::STEP) {
       if (run.repeat() != 1 || done[a] != 0)
         return InvalidPlan("actor `", actor.name(), "`: expected once a step, got more");
-    } else if (run.first_micro_batch() + offset != done[a]) {
+    } else if (MicroBatchOf(run, k, 0) != done[a]) {
       return InvalidPlan("actor `", actor.name(), "`: expected micro-batch ", done[a], " next, got ",
-                         run.first_micro_batch() + offset);
+                         MicroBatchOf(run, k, 0));
     }
-    done[a] += run.repeat();
+    ++done[a];
+    ++times[a];
+  }
+  // The list that repeats goes on where it ended.
+  for (int k = 0; k < run.actors_size() && run.repeat() > 1; ++k) {
+    int64_t& listed = times[run.actors(k)];
+    if (listed == 0) continue;  // it was counted
+    if (listed != stride) {
+      return InvalidPlan("actor `", stage.actors(run.actors(k)).name(), "`: expected ", stride,
+                         " times in a list that repeats, the stride, got ", listed);
+    }
+    done[run.actors(k)] += (run.repeat() - 1) * stride;
+    listed = 0;
   }
   return absl::OkStatus();
 }

@@ -73,8 +73,7 @@ class Simulator {
       for (int64_t r = 0; r < run.repeat(); ++r) {
         for (int k = 0; k < run.actors_size(); ++k) {
           const int32_t a = run.actors(k);
-          const int64_t offset = run.offsets_size() > 0 ? run.offsets(k) : 0;
-          state.acts.emplace_back(a, program.micro(a) ? run.first_micro_batch() + r + offset : 0);
+          state.acts.emplace_back(a, program.micro(a) ? weft::plan::MicroBatchOf(run, k, r) : 0);
         }
       }
     }

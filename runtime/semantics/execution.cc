@@ -39,10 +39,7 @@ struct StreamCursor {
   }
   bool done() const { return run >= stream->runs_size(); }
   int32_t head() const { return stream->runs(run).actors(actor); }
-  int64_t micro_batch() const {
-    const Run& now = stream->runs(run);
-    return now.first_micro_batch() + repeat + (now.offsets_size() > 0 ? now.offsets(actor) : 0);
-  }
+  int64_t micro_batch() const { return MicroBatchOf(stream->runs(run), actor, repeat); }
   void Advance() {
     ++actor;
     ++position;

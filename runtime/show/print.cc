@@ -121,11 +121,11 @@ std::string OrderText(const Program& program, const Run& run) {
     if (static_cast<int>(names.size()) < kMostNames) names.push_back(program.actor(a).name());
   }
   if (run.actors_size() > kMostNames) names.push_back(absl::StrCat("and ", run.actors_size() - kMostNames, " more"));
-  const int64_t last = run.first_micro_batch() + run.repeat() - 1;
+  const int64_t stride = std::max<int64_t>(run.stride(), 1), last = run.first_micro_batch() + stride * run.repeat() - 1;
   const std::string when = !micro              ? "once a step"
-                           : run.repeat() == 1 ? absl::StrCat("micro-batch ", last)
+                           : last == run.first_micro_batch() ? absl::StrCat("micro-batch ", last)
                                                : absl::StrCat("micro-batches ", run.first_micro_batch(), " to ", last);
-  return absl::StrCat(when, ": ", absl::StrJoin(names, ", "));
+  return absl::StrCat(when, stride > 1 ? absl::StrCat(", ", stride, " at a time: ") : ": ", absl::StrJoin(names, ", "));
 }
 
 // The actors of a stream in the order of their first act.

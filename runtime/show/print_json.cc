@@ -85,6 +85,7 @@ Json StreamJson(const Program& program, const Stream& stream) {
     if (run.offsets_size() > 0) {
       json["runs"].back()["offsets"] = std::vector<int64_t>(run.offsets().begin(), run.offsets().end());
     }
+    if (run.stride() > 1) json["runs"].back()["stride"] = run.stride();
   }
   return json;
 }

@@ -61,8 +61,7 @@ class Replayer {
     for (const plan::Run& run : stream.runs()) {
       for (int64_t turn = 0; turn < run.repeat(); ++turn) {
         for (int k = 0; k < run.actors_size(); ++k) {
-          const int64_t offset = run.offsets().empty() ? 0 : run.offsets(k);
-          order.push_back({run.actors(k), run.first_micro_batch() + turn + offset});
+          order.push_back({run.actors(k), plan::MicroBatchOf(run, k, turn)});
         }
       }
     }

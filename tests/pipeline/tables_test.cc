@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
+#include "runtime/plan/program.h"
 #include "runtime/sim/simulate.h"
 #include "tests/support/trainer.h"
 
@@ -80,7 +81,7 @@ double StashOf(const plan::Stage& stage, int chunks) {
       for (int64_t i = 0; i < run.repeat(); ++i) {
         for (int k = 0; k < run.actors_size(); ++k, ++acts) {
           const plan::Actor& actor = stage.actors(run.actors(k));
-          const Part part(actor.chunk(), run.first_micro_batch() + i + (run.offsets_size() > 0 ? run.offsets(k) : 0));
+          const Part part(actor.chunk(), plan::MicroBatchOf(run, k, i));
           if (actor.phase() == plan::Actor::FORWARD) first.try_emplace(part, acts);
           if (readers.count(run.actors(k)) > 0) last[part] = acts;
         }

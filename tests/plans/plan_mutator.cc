@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/plan/layout.h"
+#include "runtime/plan/program.h"
 
 namespace weft::plan {
 namespace {
@@ -134,8 +135,7 @@ PlanMutator::Order PlanMutator::OrderOf(const Stage& stage, int stream) {
   for (const Run& run : stage.streams(stream).runs()) {
     for (int64_t i = 0; i < run.repeat() && order.size() < kMostActs; ++i) {
       for (int k = 0; k < run.actors_size(); ++k) {
-        const int64_t offset = k < run.offsets_size() ? run.offsets(k) : 0;
-        order.push_back({run.actors(k), run.first_micro_batch() + i + offset});
+        order.push_back({run.actors(k), MicroBatchOf(run, k, i)});
       }
     }
   }

@@ -42,11 +42,13 @@ def order_of(plan):
     stream = next(it for it in stage["streams"] if it["kind"] == "compute")
     order = []
     for run in stream["runs"]:
+        offsets = run.get("offsets", [0] * len(run["actors"]))
         for turn in range(run["repeat"]):
-            for name in run["actors"]:
+            for name, offset in zip(run["actors"], offsets):
+                micro_batch = run["first_micro_batch"] + turn * run.get("stride", 1) + offset
                 for index, kernel in enumerate(actors[name].get("kernels", [])):
                     if kernel["name"] not in PORTS:
-                        order.append((Kernel(name, index, kernel["name"]), run["first_micro_batch"] + turn))
+                        order.append((Kernel(name, index, kernel["name"]), micro_batch))
     return order
 
 

@@ -153,6 +153,9 @@ LogicalResult ProgramOp::verify() {
                            << text;
     }
   }
+  if (getOverlap() < 1) {
+    return emitOpError() << "overlap: expected 1 or more, got " << getOverlap();
+  }
   return mlir::success();
 }
 

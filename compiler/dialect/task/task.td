@@ -68,7 +68,8 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator
   let description = [{
     `schedule` adds `units`, the order of the micro-batch section: `F3` is the forward of micro-batch 3, `B` a
     backward, `W` the part of a split one that only gradients of parameters need; `F3.1` belongs to the
-    second chunk of the model that this stage has. Without it: `F0`, `B0`, `F1`, `B1` and so on.
+    second chunk of the model that this stage has. Without it: `F0`, `B0`, `F1`, `B1` and so on. With `overlap` units of
+    one kind for as many micro-batches follow each other, and are done together: each actor acts for one after the other.
 
     Example:
     ```mlir
@@ -77,14 +78,14 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol, NoTerminator
     }
     ```
 
-    **Constraints:** `units` are units, of micro-batches that there are.
+    **Constraints:** `units` are units, of micro-batches that there are; `overlap` is 1 or more.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Weft_PlacementAttr:$placement, I64Attr:$micro_batches,
-                       OptionalAttr<StrArrayAttr>:$units);
+                       OptionalAttr<StrArrayAttr>:$units, DefaultValuedAttr<I64Attr, "1">:$overlap);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `on` $placement `micro_batches` `(` $micro_batches `)`
-    (`units` $units^)? attr-dict-with-keyword $body
+    (`units` $units^)? (`overlap` `(` $overlap^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

@@ -8,7 +8,8 @@ def ScheduleUnits : Pass<"weft-schedule-units", "::mlir::ModuleOp"> {
   let description = [{
     Gives every `task.program` its `units`, by the schedule, for as many stages as there are programs: see
     compiler/schedule/schedule.h. A `file` says the order instead: a line a stage. An order that cannot
-    run is refused with the unit at which it blocks.
+    run is refused with the unit at which it blocks. To a schedule `overlap` micro-batches are one: a unit of it is as many
+    of the program's, one after the other.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let options = [
@@ -16,6 +17,7 @@ def ScheduleUnits : Pass<"weft-schedule-units", "::mlir::ModuleOp"> {
            "gpipe, 1f1b, interleaved, zero-bubble-h1 or zero-bubble-v">,
     Option<"chunks", "chunks", "int64_t", "1", "chunks of the model on each stage">,
     Option<"file", "file", "std::string", "\"\"", "path of a file that says the order">,
+    Option<"overlap", "overlap", "int64_t", "1", "micro-batches that are under way together">,
   ];
 }
 
@@ -47,7 +49,8 @@ def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
     each chunk, then the step section; each in program order. Kernels that follow each other and belong to one
     layer and phase make one actor, named `<layer>.<phase>`; a collective and an end of a transfer are actors of
     their own. Inputs are read on the host stream, and every transfer has a stream, ahead of their
-    use. What is summed over the micro-batches is
+    use. Where micro-batches overlap, all collectives of the micro-batch section are on the communication stream.
+    What is summed over the micro-batches is
     so right behind what makes its terms. The step section's reductions of gradients become bundles of about 25
     MB in the order in which the last backward completes them; with all other collectives of that section they are
     on the communication stream, beside the backward; what could overtake a collective of the backward over a
@@ -63,9 +66,10 @@ def ScheduleSlots : Pass<"weft-schedule-slots", "::mlir::ModuleOp"> {
   let summary = "Gives every buffer its slots: of how many micro-batches it holds a value at once";
   let description = [{
     - A buffer that one unit writes and another reads has as many slots as micro-batches are under way between the two
-      in the order of the units. Example: 1F1B needs p - i slots on stage i of p.
-    - A buffer that the host or another stage writes or reads has one more, so that the next micro-batch moves while
-      this one is used. What is gathered or reduced has not, and what a tier gives or takes: the buffers of other
+      in the order of the units. Example: 1F1B needs p - i slots on stage i of p. One that several actors of a unit use has
+      as many as overlap.
+    - A buffer that the host or another stage writes or reads has one more, or as many as overlap, so that the next
+      micro-batches move while these are used. What is gathered or reduced has not, and what a tier gives or takes: the buffers of other
       layers move meanwhile. The ends of a transfer have more than that where the order lets the sender run further
       ahead (transfer_slots.h).
     - A sum over micro-batches has one slot, and so has what is made once a step. What the step section only reads has

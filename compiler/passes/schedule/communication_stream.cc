@@ -88,6 +88,7 @@ CommunicationStream::CommunicationStream(task::ProgramOp program, ArrayRef<Opera
       firstRead_.try_emplace(task::rootOf(input), int64_t(at));
     }
   }
+  const bool overlaps = program.getOverlap() > 1;
   auto seed = [&](Operation *op) {
     ArrayRef<int64_t> axes = llvm::cast<CollectiveOp>(op).getAxes();
     axes_.insert(axes.begin(), axes.end());
@@ -99,7 +100,7 @@ CommunicationStream::CommunicationStream(task::ProgramOp program, ArrayRef<Opera
   }
   for (ArrayRef<Operation *> unit : units) {
     for (Operation *op : unit) {
-      if (isGather(op) || isReduction(op) || isShift(op)) {
+      if (isGather(op) || isReduction(op) || isShift(op) || (overlaps && llvm::isa<CollectiveOp>(op))) {
         seed(op);
       }
     }

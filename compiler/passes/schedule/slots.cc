@@ -14,6 +14,8 @@ struct Touches {
   llvm::SmallVector<llvm::StringRef, 2> units; // the writer's first
   bool moves = false;                          // the host or another stage writes or reads it
   bool stays = false;                          // summed up, or made once a step
+  task::ActorOp actor;                         // the first
+  bool passes = false;                         // to another actor
 };
 
 // Whether an op of another section only reads what the last micro-batch has made, of which it uses the slot.
@@ -27,6 +29,8 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
         Touches &touch = touches[task::rootOf(operand)];
         touch.moves |=
             (actor.getStream() == task::StreamKind::Host || actor.getLane()) && !llvm::isa<task::MoveKernel>(op);
+        touch.actor = touch.actor ? touch.actor : actor;
+        touch.passes |= touch.actor != actor;
         touch.stays |= actor.getSection() != task::Section::Micro && !readsLast(&op, operand);
         if (actor.getUnit() && !llvm::is_contained(touch.units, *actor.getUnit())) {
           touch.units.push_back(*actor.getUnit());
@@ -43,7 +47,7 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
 void setSlots(task::ProgramOp program) {
   std::vector<schedule::Unit> order = task::unitsOf(program);
   std::map<std::vector<llvm::StringRef>, int64_t> known;
-  int64_t microBatches = int64_t(program.getMicroBatches());
+  const int64_t microBatches = int64_t(program.getMicroBatches()), overlap = int64_t(program.getOverlap());
   for (auto &[root, touch] : touchesOf(program)) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
     // State is there all the time, also what no update writes.
@@ -60,7 +64,8 @@ void setSlots(task::ProgramOp program) {
       const int most = key.size() == 1 ? 1 : schedule::inFlight(order, users);
       it = known.try_emplace(key, std::max(most, 1)).first;
     }
-    buffer.setSlots(std::min(microBatches, it->second + (touch.moves ? 1 : 0)));
+    const int64_t used = std::max(it->second, touch.passes ? overlap : 1);
+    buffer.setSlots(std::min(microBatches, used + (touch.moves ? overlap : 0)));
   }
 }
 

@@ -17,15 +17,15 @@ struct Moved {
   task::BufferOp op;
   size_t writer;
   llvm::SmallVector<size_t, 4> readers;
-  int slots() { return int(op.getSlots()); }
 };
 
-// The stages of a module as they pass micro-batches to each other.
+// The stages of a module as they pass micro-batches to each other. Those that overlap are one here.
 class Stages {
 public:
   explicit Stages(mlir::ModuleOp module) {
     for (auto program : module.getOps<task::ProgramOp>()) {
-      microBatches_ = int(program.getMicroBatches());
+      overlap_ = int(program.getOverlap());
+      microBatches_ = (int(program.getMicroBatches()) + overlap_ - 1) / overlap_;
       add(program);
     }
   }
@@ -62,7 +62,7 @@ public:
     for (size_t i = size_t(llvm::find(path, node) - path.begin()); i < path.size(); ++i) {
       if (buffers[i]) {
         task::BufferOp op = moved_[*buffers[i]].op;
-        op.setSlots(op.getSlots() + 1);
+        op.setSlots(op.getSlots() + overlap_);
         return true;
       }
     }
@@ -83,6 +83,9 @@ private:
 
   bool canAct(size_t node) { return !missing(node); }
 
+  // As there may be no more slots than micro-batches, those of the last ones may be fewer than overlap.
+  int slotsOf(Moved &moved) const { return (int(moved.op.getSlots()) + overlap_ - 1) / overlap_; }
+
   // What a node's next micro-batch lacks, apart from its stage coming to it.
   std::optional<Wait> missing(size_t node) {
     const int microBatch = nodes_[node].done;
@@ -93,7 +96,7 @@ private:
     }
     for (size_t buffer : nodes_[node].writes) {
       for (size_t reader : moved_[buffer].readers) {
-        if (nodes_[reader].done <= microBatch - moved_[buffer].slots()) {
+        if (nodes_[reader].done <= microBatch - slotsOf(moved_[buffer])) {
           return Wait{reader, buffer};
         }
       }
@@ -122,6 +125,9 @@ private:
     std::map<std::string, size_t> units;
     Stage &stage = stages_.emplace_back();
     for (const schedule::Unit &unit : task::unitsOf(program)) {
+      if (unit.microBatch % overlap_ != 0) {
+        continue;
+      }
       auto [it, isNew] = units.try_emplace(schedule::nameOf(unit), nodes_.size());
       if (isNew) {
         nodes_.emplace_back();
@@ -181,7 +187,7 @@ private:
     return it->second;
   }
 
-  int microBatches_ = 0;
+  int overlap_ = 1, microBatches_ = 0;
   std::vector<Stage> stages_;
   std::map<uint64_t, size_t> transfers_; // their nodes
   std::vector<Node> nodes_;

@@ -33,17 +33,25 @@ struct ScheduleUnits : impl::ScheduleUnitsBase<ScheduleUnits> {
     if (programs.empty()) {
       return;
     }
-    absl::StatusOr<schedule::Schedule> made = make(int(programs.size()), int(programs[0].getMicroBatches()));
+    const int microBatches = int(programs[0].getMicroBatches());
+    const int together = int(std::clamp<int64_t>(overlap, 1, microBatches));
+    absl::StatusOr<schedule::Schedule> made = make(int(programs.size()), (microBatches + together - 1) / together);
     if (!made.ok()) {
       mlir::emitError(programs[0].getLoc()) << std::string(made.status().message());
       return signalPassFailure();
     }
     mlir::Builder builder(&getContext());
     for (auto [program, units] : llvm::zip(programs, made->order)) {
-      llvm::SmallVector<std::string> texts =
-          llvm::map_to_vector(units, [](const schedule::Unit &unit) { return schedule::print(unit); });
+      llvm::SmallVector<std::string> texts;
+      for (schedule::Unit unit : units) {
+        const int first = unit.microBatch * together;
+        for (unit.microBatch = first; unit.microBatch < std::min(first + together, microBatches); ++unit.microBatch) {
+          texts.push_back(schedule::print(unit));
+        }
+      }
       llvm::SmallVector<llvm::StringRef> views(texts.begin(), texts.end());
       program.setUnitsAttr(builder.getStrArrayAttr(views));
+      program.setOverlap(together);
     }
   }
 
