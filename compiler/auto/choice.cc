@@ -84,6 +84,7 @@ std::vector<std::pair<std::string, std::vector<Choice>>> Space::axesAlone() cons
       Choice &alone = axes.back().second.emplace_back();
       alone.*axis.size = prime;
       alone.micro = asked_.batch().global();
+      alone.overlap = leastOverlap();
     }
   }
   return axes;
@@ -96,7 +97,7 @@ std::vector<std::string> Space::open() const {
       keys.push_back(axis.key);
   }
   for (auto [key, isSet] :
-       {std::pair("batch.micro", asked_.batch().micro() > 0), std::pair("zero.stage", asked_.zero().has_stage()),
+       {std::pair("batch.micro", asked_.batch().micro() > 0), std::pair("batch.overlap", asked_.batch().overlap() > 0), std::pair("zero.stage", asked_.zero().has_stage()),
         std::pair("zero.group", asked_.zero().group() > 0),
         std::pair("pipeline.schedule", asked_.pipeline().has_schedule() || !asked_.pipeline().schedule_file().empty()),
         std::pair("pipeline.chunks", asked_.pipeline().chunks() > 0),
@@ -121,8 +122,8 @@ bool Space::has(const Choice &choice) const {
   if (choice.pipeline == 1 && !KeyOfStages(asked_.pipeline()).empty())
     return false;
   return choice.ranks() <= ranks_ && divides && choice.pipeline <= kMostStages &&
-         allows(asked_.batch().micro(), choice.micro) && global % choice.micro == 0 &&
-         choice.micro % choice.data == 0 && global / choice.micro <= kMostMicroBatches && allowsZero(choice);
+         allows(asked_.batch().micro() * choice.overlap, choice.micro) && global % choice.micro == 0 &&
+         choice.micro % (choice.data * choice.overlap) == 0 && global / choice.micro <= kMostMicroBatches && allowsZero(choice);
 }
 
 // Of choices that ZeRO makes one plan of, one.
@@ -140,13 +141,16 @@ bool Space::sharesOut(const Choice &choice) const {
   return choice.data > 1 && choice.group != 1 && closed_.count("zero.stage") == 0;
 }
 
+int64_t Space::leastOverlap() const { return std::max<int64_t>(asked_.batch().overlap(), 1); }
+
 int64_t Space::leastZero() const {
   return asked_.zero().has_stage() ? asked_.zero().stage() : asked_.zero().group() > 0 ? 1 : 0;
 }
 
 void Space::forEach(const std::function<void(const Choice &)> &visit) const {
   const std::vector<int64_t> sizes = divisorsOf(ranks_), micros = divisorsOf(asked_.batch().global());
-  std::vector<Choice> meshes = {Choice()};
+  std::vector<Choice> meshes(1);
+  meshes[0].overlap = leastOverlap();
   for (const AxisKey &axis : kAxes) {
     std::vector<Choice> more;
     const int64_t asked = (asked_.dist().*axis.asked)();
@@ -287,6 +291,21 @@ std::vector<Choice> Space::neighbours(const Choice &choice) const {
   return near;
 }
 
+Choice Space::overlapped(const Choice &choice) const {
+  constexpr int64_t kTogether = 2;
+  Choice other = choice;
+  other.overlap = kTogether;
+  other.micro *= asked_.batch().micro() > 0 ? kTogether : 1;
+  return asked_.batch().overlap() == 0 && asked_.pipeline().schedule_file().empty() && has(other) ? other : choice;
+}
+
+Choice Space::apart(const Choice &choice) const {
+  Choice other = choice;
+  other.overlap = leastOverlap();
+  other.micro /= asked_.batch().micro() > 0 ? choice.overlap / other.overlap : 1;
+  return other;
+}
+
 std::vector<Choice> Space::starts() const {
   // Without schedules, which forEach counts last.
   std::vector<Choice> all, starts;
@@ -342,7 +361,9 @@ Job Space::jobOf(const Choice &choice) const {
   job.clear_auto_();
   for (const AxisKey &axis : kAxes)
     (job.mutable_dist()->*axis.set)(choice.*axis.size);
-  job.mutable_batch()->set_micro(choice.micro);
+  job.mutable_batch()->set_micro(choice.micro / choice.overlap);
+  if (choice.overlap > 1)
+    job.mutable_batch()->set_overlap(choice.overlap);
   if (choice.zero > 0 || job.has_zero()) {
     job.mutable_zero()->set_stage(choice.zero);
     job.mutable_zero()->set_group(choice.group);
@@ -365,7 +386,9 @@ std::string Space::keysOf(const Choice &choice) const {
       keys.push_back(absl::StrCat(axis.key, "=", choice.*axis.size));
   }
   if (asked_.batch().micro() == 0)
-    keys.push_back(absl::StrCat("batch.micro=", choice.micro));
+    keys.push_back(absl::StrCat("batch.micro=", choice.micro / choice.overlap));
+  if (asked_.batch().overlap() == 0 && choice.overlap > 1)
+    keys.push_back(absl::StrCat("batch.overlap=", choice.overlap));
   if (choice.pipeline > 1 && !asked_.pipeline().has_schedule() && asked_.pipeline().schedule_file().empty()) {
     if (choice.schedule != ONE_F_ONE_B)
       keys.push_back(absl::StrCat("pipeline.schedule=", PipelineSchedule_Name(choice.schedule)));

@@ -20,7 +20,8 @@ inline constexpr int64_t kMostStages = 64, kMostChunks = 8, kMostMicroBatches = 
 /// A value for every key. What recompute does follows from the memory: its policy is the job's, or AUTO.
 struct Choice {
   int64_t data = 1, expert = 1, context = 1, tensor = 1, pipeline = 1; // dist
-  int64_t micro = 1;                                                   // batch.micro
+  int64_t micro = 1;                                                   // sequences that are under way together
+  int64_t overlap = 1;                                                 // batch.overlap; batch.micro is a part of micro
   int64_t zero = 0, group = 0;                                         // zero.stage, zero.group
   PipelineSchedule schedule = ONE_F_ONE_B;
   ZeroBubble form = H1;
@@ -63,6 +64,13 @@ public:
   /// axis to another, perhaps for another one, and perhaps with the size of a micro-batch. Schedules aside.
   std::vector<Choice> neighbours(const Choice &choice) const;
 
+  /// The same with micro-batches that overlap, of half the size unless the job says the size; itself if the job says
+  /// whether they do, or if they cannot.
+  Choice overlapped(const Choice &choice) const;
+
+  /// Without that.
+  Choice apart(const Choice &choice) const;
+
   /// Some to begin with, far apart.
   std::vector<Choice> starts() const;
 
@@ -72,6 +80,7 @@ public:
   /// What was open and is now set: "dist.data=8 batch.micro=16", and perhaps "graph.pin=...".
   std::string keysOf(const Choice &choice) const;
 
+  /// Those that overlap count as one.
   int64_t microBatches(const Choice &choice) const { return asked_.batch().global() / choice.micro; }
 
 private:
@@ -80,6 +89,7 @@ private:
   bool sharesOut(const Choice &choice) const;
   // The stage of ZeRO of what shares nothing out.
   int64_t leastZero() const;
+  int64_t leastOverlap() const;
 
   const Job asked_;
   int64_t ranks_ = 1, nodeRanks_ = 1;

@@ -18,7 +18,9 @@ constexpr char kUnnamed[] = "graph";
 
 class Reader {
 public:
-  Reader(const plan::Plan &plan, const sim::Report &report) : program_(plan::ProgramOf(plan, 0)), report_(report) {}
+  Reader(const plan::Plan &plan, const sim::Report &report)
+      : program_(plan::ProgramOf(plan, 0)), report_(report),
+        overlap_(std::clamp<int64_t>(plan.header().job().batch().overlap(), 1, program_.micro_batches)) {}
 
   absl::StatusOr<Profile> read() {
     profile_.isTrained = program_.plan->header().training();
@@ -84,7 +86,7 @@ private:
       at(kUnnamed);
     const std::vector<bool> &onDevice = program_.on_device;
     const bool hasTiers = std::find(onDevice.begin(), onDevice.end(), false) != onDevice.end();
-    double end = 0;
+    double end = 0, micro_s = 0, computed_s = 0;
     for (const sim::TimedAct &act : report_.acts) {
       const Actor &actor = program_.actor(act.actor);
       if (!computes(actor))
@@ -92,11 +94,14 @@ private:
       const double seconds = act.end_s - end;
       if (actor.section() == Actor::MICRO) {
         Piece &piece = pieceAt(act.actor);
-        const bool forward = actor.phase() == Actor::FORWARD, last = act.micro_batch + 1 == program_.micro_batches;
-        if (act.micro_batch == 0)
+        const bool forward = actor.phase() == Actor::FORWARD, first = act.micro_batch < overlap_,
+                   last = act.micro_batch + overlap_ >= program_.micro_batches;
+        if (first)
           (forward ? piece.forward_s : piece.backward_s) += seconds;
-        if (act.micro_batch == 0 && actor.phase() == Actor::WEIGHT)
+        if (first && actor.phase() == Actor::WEIGHT)
           piece.weight_s += seconds;
+        micro_s += seconds;
+        computed_s += actor.kernels_size() > 0 ? act.end_s - act.begin_s : 0;
         if (last)
           (forward ? piece.lastForward_s : piece.lastBackward_s) += seconds;
       } else {
@@ -108,6 +113,7 @@ private:
       end = act.end_s;
     }
     profile_.waits_s += report_.step_s - end;
+    profile_.exposed = micro_s > 0 ? 1 - computed_s / micro_s : 0;
   }
 
   // The piece that something is of by its name, "h.0.attn.c_attn.weight". Optimizer state is where its parameter is,
@@ -137,12 +143,12 @@ private:
         piece.parameterBytes += kind == plan::Buffer::PARAMETER ? bytes : 0;
         piece.lastingBytes += kind == plan::Buffer::PARAMETER || kind == plan::Buffer::OPTIMIZER ? bytes : 0;
       } else if (isWritten(b, Actor::FORWARD) && isRead(b, Actor::BACKWARD, Actor::WEIGHT)) {
-        pieceThatWrites(b).keptBytes += bytes;
-        kept += bytes;
+        pieceThatWrites(b).keptBytes += double(overlap_) * bytes;
+        kept += double(overlap_) * bytes;
       } else if (isWritten(b, Actor::BACKWARD) && isRead(b, Actor::WEIGHT, Actor::WEIGHT)) {
         // Also what is computed again, which the gradients of weights read behind the backward.
-        pieceThatWrites(b).weightBytes += bytes;
-        kept += bytes;
+        pieceThatWrites(b).weightBytes += double(overlap_) * bytes;
+        kept += double(overlap_) * bytes;
       }
     }
     double state = 0;
@@ -217,12 +223,13 @@ private:
       const bool passes = std::any_of(readers.begin(), readers.end(), [&](int32_t reader) {
         return program_.actor(reader).phase() == Actor::FORWARD && pieceOf(program_.actor(reader)) == layers[1];
       });
-      profile_.boundaryBytes += passes ? double(program_.slot_bytes[b]) : 0;
+      profile_.boundaryBytes += passes ? double(overlap_ * program_.slot_bytes[b]) : 0;
     }
   }
 
   const plan::Program program_;
   const sim::Report &report_;
+  const int64_t overlap_; // micro-batches
   Profile profile_;
   std::map<std::string, size_t> places_; // of pieces, by name
   std::map<int32_t, size_t> placed_;     // of actors

@@ -17,7 +17,7 @@
 namespace weft::compiler {
 
 /// A layer, or what has no number: "h.0", "wte". Seconds are those of a rank's compute stream, with what it waits for
-/// in between; bytes those of a rank.
+/// in between; bytes those of a rank. Micro-batches that overlap count as one.
 struct Piece {
   std::string name;
   double forward_s = 0, backward_s = 0; // of a micro-batch that others follow
@@ -36,12 +36,13 @@ struct Profile {
   double once_s = 0;         // that a step computes once: updates, what is made of parameters
   double waits_s = 0;        // in which it waits for communication meanwhile
   double transientBytes = 0; // at the peak, above state and what is kept
+  double exposed = 0;        // the part of a micro-batch's seconds in which nothing computes
   double boundaryBytes = 0;  // that one layer gives the next, of a micro-batch
   bool isTrained = false;    // has an optimizer, or other state
   bool isChain = false;      // each piece reads in its forward what the one before it makes
 };
 
-/// Of a plan of one stage, with two micro-batches or one, and its simulation; its offsets do not count. An error is
+/// Of a plan of one stage, with two micro-batches or one (or as many times those that overlap), and its simulation; its offsets do not count. An error is
 /// that of MeasureMemory.
 absl::StatusOr<Profile> profileOf(const plan::Plan &plan, const sim::Report &report);
 

@@ -125,6 +125,7 @@ private:
     const Dist &dist = asked_.dist();
     std::string set;
     for (auto [key, value] : {std::pair("batch.micro", asked_.batch().micro()),
+                              {"batch.overlap", asked_.batch().overlap()},
                               {"dist.data", dist.data()},
                               {"dist.expert", dist.expert()},
                               {"dist.context", dist.context()},
@@ -265,11 +266,35 @@ private:
     if (asked_.recompute().has_policy() && asked_.recompute().policy() != Recompute::AUTO)
       return std::nullopt;
     const absl::StatusOr<Estimate> least = estimateWith(choice, Recompute::NONE);
-    return least.ok() && isFar(least->step_s) ? std::optional(Point{choice, *least, true}) : std::nullopt;
+    if (!least.ok() || !isFar(least->step_s))
+      return std::nullopt;
+    if (const std::optional<Choice> over = overlapOf(Point{choice, *least, true})) {
+      const absl::StatusOr<Estimate> together = estimateWith(*over, Recompute::NONE);
+      if (together.ok() && !isFar(together->step_s))
+        return std::nullopt;
+    }
+    return Point{choice, *least, true};
   }
 
-  bool isBounded(const Choice &choice) const {
+  // By its micro-batches one by one: where they overlap, one of them may leave a stage before the others.
+  bool isBounded(Choice choice) const {
+    choice.micro /= choice.overlap;
+    choice.overlap = 1;
     return !points_.empty() && points_.begin()->fits && bound_.secondsOf(choice) >= points_.begin()->estimate.step_s;
+  }
+
+  // The same with micro-batches that overlap, if that would be the best of all with everything hidden that is exposed.
+  std::optional<Choice> overlapOf(const Point &point) {
+    constexpr double kLeast = 0.01; // exposed: below that kernels of half the size lose more
+    const Choice choice = unscheduled(point.choice), over = space_.overlapped(choice);
+    const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
+    const absl::StatusOr<Profile> *profile = profilesOf(choice).known(stageJob(choice, policy));
+    if (over == choice || !point.fits || profile == nullptr || !profile->ok() || (*profile)->exposed < kLeast ||
+        isSlower(point.estimate.step_s * (1 - (*profile)->exposed), 1))
+      return std::nullopt;
+    if (choice.layout > 0)
+      pins_[over] = pins_[choice];
+    return over;
   }
 
   // The best schedule of a choice and of where its parameters lie, or nothing if none is possible or worth a look.
@@ -290,6 +315,10 @@ private:
     best = lookAtSchedules(choice);
     if (wantsLayouts(choice, best))
       lookAtLayouts(choice, /*all=*/false, best);
+    if (const std::optional<Choice> over = best ? overlapOf(*best) : std::nullopt) {
+      if (const std::optional<Point> point = lookAtSchedules(*over); point && *point < *best)
+        best = point;
+    }
     keepFloor(choice);
     seen_[choice] = best;
     tell();
@@ -300,17 +329,18 @@ private:
   void keepFloor(const Choice &choice) {
     if (space_.microBatches(choice) < 2 || &profilesOf(choice) != &profiles_)
       return;
-    Choice with = choice;
     const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
-    for (with.layout = 0; with.layout <= kLayouts; ++with.layout) {
-      const bool has = with.layout == 0 || pins_.count(unscheduled(with)) > 0;
-      const absl::StatusOr<Profile> *profile = has ? profiles_.known(stageJob(with, policy)) : nullptr;
-      if (profile == nullptr || !profile->ok())
-        continue;
-      double seconds = 0;
-      for (const Piece &piece : (*profile)->pieces)
-        seconds += piece.forward_s + piece.backward_s;
-      floors_.keep(choice, seconds);
+    for (Choice with : {choice, space_.overlapped(choice)}) {
+      for (with.layout = 0; with.layout <= kLayouts; ++with.layout) {
+        const bool has = with.layout == 0 || pins_.count(unscheduled(with)) > 0;
+        const absl::StatusOr<Profile> *profile = has ? profiles_.known(stageJob(with, policy)) : nullptr;
+        if (profile == nullptr || !profile->ok())
+          continue;
+        double seconds = 0;
+        for (const Piece &piece : (*profile)->pieces)
+          seconds += piece.forward_s + piece.backward_s;
+        floors_.keep(with, seconds);
+      }
     }
   }
 
@@ -331,7 +361,7 @@ private:
       const absl::StatusOr<Point> point = pointOf(scheduled);
       if (absl::IsResourceExhausted(point.status()))
         return best;
-      Choice counted = scheduled;
+      Choice counted = space_.apart(scheduled);
       counted.layout = 0;
       estimated_[counted] |= point.ok();
       if (!point.ok()) {
@@ -490,7 +520,7 @@ private:
     std::optional<Point> here = look(start);
     for (bool moved = true; moved && !isOver();) {
       moved = false;
-      for (const Choice &near : space_.neighbours(here ? here->choice : start)) {
+      for (const Choice &near : space_.neighbours(here ? space_.apart(here->choice) : start)) {
         if (isOver())
           break;
         Choice plain = unscheduled(near);

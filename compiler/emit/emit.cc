@@ -442,15 +442,20 @@ private:
   // Every stream: what begins the step, the units in order, what ends it.
   void emitStreams() {
     std::vector<schedule::Unit> order = task::unitsOf(program_);
+    findParts();
     for (int s = 0; s < stage_.streams_size(); ++s) {
       plan::Run begin, end;
-      llvm::StringMap<std::vector<int>> ofUnit;
+      Actors ofUnit;
       for (auto [index, actor] : llvm::enumerate(program_.getBody().getOps<task::ActorOp>())) {
         if (stage_.actors(int(index)).stream() != s) {
           continue;
         }
         if (actor.getSection() == task::Section::Micro) {
-          ofUnit[actor.getUnit().value_or("F")].push_back(int(index));
+          std::vector<std::vector<int>> &parts = ofUnit[actor.getUnit().value_or("F")];
+          if (parts.empty() || partOf_[parts.back().back()] != partOf_[index]) {
+            parts.emplace_back();
+          }
+          parts.back().push_back(int(index));
         } else {
           (actor.getSection() == task::Section::Begin ? begin : end).add_actors(int(index));
         }
@@ -461,6 +466,34 @@ private:
     }
   }
 
+  // A part of a unit is done as a whole for one micro-batch, then for the next of those that overlap. Most parts are an
+  // actor. But a sum over the micro-batches has one place: what one actor adds to for another to go on is a part with
+  // that one, and so is what comes between.
+  void findParts() {
+    std::vector<bool> goesOn(stage_.actors_size(), false); // with the actor before
+    llvm::DenseMap<int32_t, int> writer;
+    for (int a = 0; a < stage_.actors_size(); ++a) {
+      for (int32_t b : stage_.actors(a).writes()) {
+        if (stage_.buffers(b).slots() < int64_t(program_.getOverlap())) {
+          writer[b] = a;
+        }
+      }
+    }
+    auto actors = llvm::to_vector(program_.getBody().getOps<task::ActorOp>());
+    for (int a = 0; a < stage_.actors_size(); ++a) {
+      for (int32_t b : stage_.actors(a).reads()) {
+        auto it = writer.find(b);
+        if (it != writer.end() && actors[a].getUnit() && actors[a].getUnit() == actors[it->second].getUnit()) {
+          std::fill(goesOn.begin() + it->second + 1, goesOn.begin() + a + 1, true);
+        }
+      }
+    }
+    partOf_.clear();
+    for (int a = 0; a < stage_.actors_size(); ++a) {
+      partOf_.push_back(goesOn[a] ? partOf_.back() : a);
+    }
+  }
+
   void addOnce(plan::Run &run, int stream) {
     if (run.actors_size() > 0) {
       run.set_repeat(1);
@@ -468,13 +501,16 @@ private:
     }
   }
 
+  // By unit: the parts of it that a stream has, an actor or more each.
+  using Actors = llvm::StringMap<std::vector<std::vector<int>>>;
+
   // One kind of unit for micro-batches that follow each other, which are under way together.
   struct Turn {
     schedule::Unit unit; // of the first
     int microBatches = 1;
   };
 
-  std::vector<Turn> turnsOf(llvm::ArrayRef<schedule::Unit> order, const llvm::StringMap<std::vector<int>> &actors) {
+  std::vector<Turn> turnsOf(llvm::ArrayRef<schedule::Unit> order, const Actors &actors) {
     const int most = int(program_.getOverlap());
     std::vector<Turn> turns;
     for (const schedule::Unit &unit : order) {
@@ -494,9 +530,8 @@ private:
   }
 
   // A list of units that repeats, as many micro-batches later each time as are under way together, is one run. In a unit
-  // each actor acts for one of these after the other, before the next actor does.
-  void emitUnits(llvm::ArrayRef<schedule::Unit> order, const llvm::StringMap<std::vector<int>> &actors,
-                 plan::Stream &stream) {
+  // each part is done for one of these after the other, before the next part is.
+  void emitUnits(llvm::ArrayRef<schedule::Unit> order, const Actors &actors, plan::Stream &stream) {
     const std::vector<Turn> turns = turnsOf(order, actors);
     for (size_t at = 0; at < turns.size();) {
       auto [period, repeat] = longestRepeat(llvm::ArrayRef<Turn>(turns).drop_front(at));
@@ -507,10 +542,12 @@ private:
         run.set_stride(turns[at].microBatches);
       }
       for (const Turn &turn : llvm::ArrayRef<Turn>(turns).slice(at, period)) {
-        for (int actor : actors.lookup(schedule::nameOf(turn.unit))) {
+        for (const std::vector<int> &part : actors.lookup(schedule::nameOf(turn.unit))) {
           for (int i = 0; i < turn.microBatches; ++i) {
-            run.add_actors(actor);
-            run.add_offsets(turn.unit.microBatch + i - turns[at].unit.microBatch);
+            for (int actor : part) {
+              run.add_actors(actor);
+              run.add_offsets(turn.unit.microBatch + i - turns[at].unit.microBatch);
+            }
           }
         }
       }
@@ -548,6 +585,7 @@ private:
   plan::Plan &plan_;
   plan::Stage &stage_;
   llvm::DenseMap<Value, int> bufferIndex_;
+  std::vector<int> partOf_; // an actor each: the first one of its part
 };
 
 } // namespace

@@ -53,6 +53,7 @@ protected:
           }
         }
         text += run.repeat() > 1 ? "*" + std::to_string(run.repeat()) : "";
+        text += run.stride() > 1 ? "/" + std::to_string(run.stride()) : "";
       }
     }
     return text;
@@ -211,6 +212,20 @@ TEST_F(EmitTest, StreamsAreBeginUnitsAndStep) {
   EXPECT_EQ(runsOf("send 0"), "send*4");
   EXPECT_EQ(runsOf("send 1"), "other*4");
   EXPECT_EQ(plan.stages(0).streams_size(), 4);
+}
+
+// Micro-batches that overlap act in turns, actor by actor, and a run repeats as many later; the last may be alone.
+TEST_F(EmitTest, MicroBatchesThatOverlapActInTurns) {
+  const char *actors = R"(
+  task.actor "f" compute micro unit "F" { task.kernel "fill" outs(%x : !t) {} micro }
+  task.actor "g" compute micro unit "F" { task.kernel "use" ins(%x : !t) {} micro }
+  task.actor "b" compute micro unit "B" { task.kernel "use" ins(%x : !t) {} micro {phase = "backward"} }
+  task.actor "read" host micro unit "F" { task.kernel "fill" outs(%y : !t) {} micro }
+)";
+  ASSERT_TRUE(emit(program(actors, 5, R"(units ["F0", "F1", "B0", "B1", "F2", "F3", "B2", "B3", "F4", "B4"] overlap(2))")))
+      << diagnostic;
+  EXPECT_EQ(runsOf("compute"), "f+0 f+1 g+0 g+1 b+0 b+1*2/2 | f g b");
+  EXPECT_EQ(runsOf("host"), "read+0 read+1*2/2 | read");
 }
 
 // A view has the bytes and the slots of what it is a view of.

@@ -137,6 +137,10 @@ Layout RandomLayout(Dice& dice, const Traits& traits) {
   return layout;
 }
 
+void AddOverlap(Dice& dice, Layout& layout) {
+  if (layout.micro_batches > 1 && dice.Percent(35)) layout.overlap = dice.Of({1, 2, 2, 2, 3});
+}
+
 Case RandomCase(uint64_t seed) {
   Dice dice(seed);
   Case made;
@@ -149,6 +153,7 @@ Case RandomCase(uint64_t seed) {
   if (TraitsOf(made.model).jumps) made.compute = "F32";
   made.machine.search = dice.Percent(15);
   made.machine.fast_links = dice.Percent(40);
+  AddOverlap(dice, made.layout);
   return made;
 }
 
@@ -185,6 +190,7 @@ Overrides OverridesOf(const Layout& layout, const std::string& schedule_file) {
     add("dist.expert", layout.expert, 1);
   }
   add("dist.pipeline", layout.stages, 1);
+  add("batch.overlap", layout.overlap, 0);
   if (!layout.schedule.empty()) all.push_back(absl::StrCat("pipeline={schedule: ", layout.schedule, "}"));
   if (!layout.order.empty()) all.push_back(absl::StrCat("pipeline.schedule_file=", schedule_file));
   add("pipeline.chunks", layout.chunks, 0);
@@ -213,6 +219,7 @@ std::vector<std::string> Forbidden(const Case& a_case) {
   require(layout.group == 0 || layout.data % layout.group == 0, "zero.group: expected a divisor of dist.data");
   require(layout.last == layout.micro || a_case.model.gpt2 || a_case.model.loss == Loss::kCrossEntropy,
           "expected micro-batches of one size");
+  require(layout.overlap < 2 || layout.order.empty(), "batch.overlap: expected 1 with pipeline.schedule_file");
   require(layout.expert == 1 || traits.uses_expert, "expert: expected 1, as nothing in");
   if (!IsCut(layout)) return all;
   require(layout.stages > 1 || !AsksForStages(layout), "dist.pipeline: expected 2 or more stages");
@@ -255,6 +262,7 @@ std::vector<Case> Simpler(const Case& a_case) {
   std::vector<Case> all;
   const auto append = [&](void (*change)(Case&)) { Append(all, a_case, change); };
   append([](Case& c) { c.layout.stages = 1, c.layout.schedule = "", c.layout.chunks = 0, c.layout.meshes.clear(); });
+  append([](Case& c) { c.layout.overlap = 0; });
   append([](Case& c) { c.layout.data = 1, c.layout.zero = 0, c.layout.group = 0; });
   append([](Case& c) { c.layout.data = std::min<int64_t>(c.layout.data, 2); });
   append([](Case& c) { c.layout.tensor = 1; });

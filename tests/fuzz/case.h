@@ -28,6 +28,7 @@ struct Layout {
   std::string recompute;        // empty: the job says nothing
   bool fusion = true;
   bool broadcast = false;       // graph.inference
+  int64_t overlap = 0;          // micro-batches under way together; 0: the job says nothing
   bool ring = false;            // graph.ring: keys go round wherever they can
   std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
 };
@@ -47,8 +48,10 @@ struct Case {
 // Depends on the seed alone.
 Case RandomCase(uint64_t seed);
 
-// A layout of a model of which this is known. It may be forbidden.
+// A layout of a model of which this is known. It may be forbidden. What AddOverlap() adds is drawn last: what other seeds
+// have made is made again.
 Layout RandomLayout(Dice& dice, const Traits& traits);
+void AddOverlap(Dice& dice, Layout& layout);
 
 // What both runs' jobs have in common, as text; `file` is the model file. The schedule file is beside it.
 std::string JobOf(const Case& a_case, const std::string& file);

@@ -62,13 +62,16 @@ ZooCase RandomZooCase(uint64_t seed) {
                "swin/tiny", "t5/tiny", "vgg/tiny", "vit/tiny"});
   Traits traits;
   traits.uses_expert = absl::StartsWith(name, "mixtral");
-  const Layout layout = RandomLayout(dice, traits);
-  ZooCase made{absl::StrCat("models/", name, ".job"), OverridesOf(layout, kOrderFile), {}, layout.order};
-  made.overrides.push_back(absl::StrCat("batch.global=", SamplesOf(layout)));
+  Layout layout = RandomLayout(dice, traits);
+  ZooCase made{absl::StrCat("models/", name, ".job"), {}, {}, layout.order};
+  Overrides more = {absl::StrCat("batch.global=", SamplesOf(layout))};
   const std::string compute = dice.Of({"F32", "F32", "BF16", "F16"});
-  if (compute != "F32") made.overrides.push_back("precision.compute=" + compute);
-  if (dice.Percent(15)) made.overrides.push_back(absl::StrCat("graph.loss_chunks=", 1 + dice.Below(3)));
+  if (compute != "F32") more.push_back("precision.compute=" + compute);
+  if (dice.Percent(15)) more.push_back(absl::StrCat("graph.loss_chunks=", 1 + dice.Below(3)));
   if (dice.Percent(85)) made.links = RandomLinks(dice);
+  AddOverlap(dice, layout);
+  made.overrides = OverridesOf(layout, kOrderFile);
+  made.overrides.insert(made.overrides.end(), more.begin(), more.end());
   return made;
 }
 

@@ -3,6 +3,7 @@
 // RUN: weft-opt %s --weft-schedule-units="schedule=interleaved chunks=2" | FileCheck %s --check-prefix=LOOP
 // RUN: weft-opt %s --weft-schedule-units="schedule=zero-bubble-h1" | FileCheck %s --check-prefix=H1
 // RUN: weft-opt %s --weft-schedule-units="schedule=zero-bubble-v chunks=2" | FileCheck %s --check-prefix=V
+// RUN: weft-opt %s --weft-schedule-units="overlap=2" | FileCheck %s --check-prefix=OVERLAP
 // RUN: weft-opt %s --weft-schedule-units="file=%S/files/weights.txt" | FileCheck %s --check-prefix=FILE
 // RUN: weft-opt %s --weft-schedule-units="file=%S/files/chunks.txt chunks=2" | FileCheck %s --check-prefix=CHUNKS
 
@@ -17,6 +18,12 @@
 // ONE-SAME: units ["F0", "F1", "B0", "F2", "B1", "B2"]
 // ONE: task.program @stage1
 // ONE-SAME: units ["F0", "B0", "F1", "B1", "F2", "B2"]
+
+// Two micro-batches, and the third alone, are one each to a schedule.
+// OVERLAP: task.program @stage0
+// OVERLAP-SAME: units ["F0", "F1", "F2", "B0", "B1", "B2"] overlap(2)
+// OVERLAP: task.program @stage1
+// OVERLAP-SAME: units ["F0", "F1", "B0", "B1", "F2", "B2"] overlap(2)
 
 // Groups of two micro-batches go through both chunks; the third goes alone.
 // LOOP: task.program @stage0
