@@ -224,7 +224,7 @@ TEST_F(EmitTest, MicroBatchesThatOverlapActInTurns) {
 )";
   ASSERT_TRUE(emit(program(actors, 5, R"(units ["F0", "F1", "B0", "B1", "F2", "F3", "B2", "B3", "F4", "B4"] overlap(2))")))
       << diagnostic;
-  EXPECT_EQ(runsOf("compute"), "f+0 f+1 g+0 g+1 b+0 b+1*2/2 | f g b");
+  EXPECT_EQ(runsOf("compute"), "f+0 f+1 g+0 g+1 b+0 b+1*2/2 | f g | b");
   EXPECT_EQ(runsOf("host"), "read+0 read+1*2/2 | read");
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -69,7 +70,8 @@ void ExpectSameBits(const Overrides& layout, const Overrides& offloaded) {
   ASSERT_EQ(below.size(), here.size());
   for (size_t i = 0; i < here.size(); ++i) {
     EXPECT_EQ(below[i].loss, here[i].loss) << "step " << i;
-    EXPECT_EQ(below[i].grad_norm, here[i].grad_norm) << "step " << i;
+    // Of a step that overflows with its loss scale it is no number.
+    EXPECT_EQ(std::bit_cast<uint32_t>(below[i].grad_norm), std::bit_cast<uint32_t>(here[i].grad_norm)) << "step " << i;
   }
 }
 
@@ -133,14 +135,15 @@ std::pair<int64_t, int64_t> StateBytes(const plan::Program& program) {
 
 class ParametersTest : public testing::TestWithParam<Overrides> {};
 
-// Also that more than half of the parameters are there.
+// Also that more than half of the parameters are there, but where ZeRO gathers those of all layers for a step.
 TEST_P(ParametersTest, AllBelow) {
   const Overrides offloaded = With(GetParam(), kAll);
   const plan::Plan plan = Compile(offloaded);
   ASSERT_GT(plan.stages_size(), 0);
+  const int64_t stage = plan.header().job().zero().stage();
   for (const plan::Program& program : plan::ProgramsOf(plan)) {
     const auto [here, below] = BytesOf(program, plan::Buffer::PARAMETER);
-    EXPECT_GT(below, here);
+    if (stage == 0 || stage == 3) EXPECT_GT(below, here);
   }
   ExpectSameBits(GetParam(), offloaded);
 }
