@@ -120,6 +120,15 @@ class Host:
         self.lose_memory()
 
 
+def over_the_wire(folder):
+    """The environment of an mpirun whose processes talk over the hosts' network alone, and whose files are in a folder."""
+    environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
+    for key, value in {"oob_tcp_if_include": "wire", "btl_tcp_if_include": "wire", "btl": "tcp,self", "orte_tmpdir_base": folder,
+                       "odls_base_sigkill_timeout": "3"}.items():
+        environment["OMPI_MCA_" + key] = value
+    return environment
+
+
 def _setns(descriptor):
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
@@ -137,6 +146,14 @@ class Network:
         self._open = True
         self._thread = threading.Thread(target=self._switch, daemon=True)
         self._thread.start()
+
+    def write_shell(self, path):
+        """A script with which mpirun starts its helper on another host, as by a remote shell: HOST COMMAND..."""
+        holders = " ".join(f"{host.name}) holder={host.holder.pid};;" for host in self.hosts.values())
+        with open(path, "w") as out:
+            out.write(f'#!/bin/bash\ncase $1 in {holders} esac\nshift\n'
+                      'exec nsenter -t "$holder" -n -u -m --wdns="$PWD" bash -c "$*"\n')
+        os.chmod(path, 0o755)
 
     def close(self):
         for host in self.hosts.values():

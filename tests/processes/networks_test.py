@@ -9,8 +9,8 @@ import time
 import unittest
 
 sys.path.insert(0, "tests/processes")
-from hosts import Link, Network, enter_namespace  # noqa: E402
-from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved  # noqa: E402
+from hosts import Link, Network, enter_namespace, over_the_wire  # noqa: E402
+from processes import LAYOUTS, MICRO, ProcessesTest, numbers, saved, steps_in  # noqa: E402
 from programs import LIMIT_S, PROGRAMS, TOKENS, command, contents, main  # noqa: E402
 
 WHY_NOT = enter_namespace()
@@ -31,11 +31,8 @@ class NetworksTest(ProcessesTest):
         self.network = Network(["a", "b", "c", "d"])
         self.addCleanup(self.network.close)
         self.a, self.b, self.c, self.d = self.network.hosts.values()
-        # mpirun starts its helper on another host as a remote shell would: HOST COMMAND...
-        holders = " ".join(f"{host.name}) holder={host.holder.pid};;" for host in self.network.hosts.values())
-        self.shell = self.write("shell", f'#!/bin/bash\ncase $1 in {holders} esac\nshift\n'
-                                'exec nsenter -t "$holder" -n -u -m --wdns="$PWD" bash -c "$*"\n')
-        os.chmod(self.shell, 0o755)
+        self.shell = self.path("shell")
+        self.network.write_shell(self.shell)
         os.mkdir(self.path("tmp"))
 
     def flags(self, steps):
@@ -53,14 +50,10 @@ class NetworksTest(ProcessesTest):
                                  *every))
 
     def start_on_a(self, *line):
-        environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
-        for key, value in {"oob_tcp_if_include": "wire", "btl_tcp_if_include": "wire", "btl": "tcp,self",
-                           "orte_tmpdir_base": self.path("tmp"), "odls_base_sigkill_timeout": "3"}.items():
-            environment["OMPI_MCA_" + key] = value
         self.err = open(self.path("err"), "w+b")
         self.addCleanup(self.err.close)
         self.process = subprocess.Popen([*self.a.run(), *[str(word) for word in line]], stdin=subprocess.DEVNULL, stderr=self.err,
-                                    env=environment)
+                                    env=over_the_wire(self.path("tmp")))
         self.addCleanup(self.end)
 
     def end(self):
@@ -69,8 +62,7 @@ class NetworksTest(ProcessesTest):
         self.process.wait()
 
     def await_steps(self, count):
-        path = self.path("m.jsonl")
-        while not (os.path.exists(path) and contents(path).count(b'{"step":') >= count):
+        while steps_in(self.path("m.jsonl")) < count:
             self.assertIsNone(self.process.poll(), self.said())
             time.sleep(0.005)
 

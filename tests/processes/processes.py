@@ -33,6 +33,11 @@ def saved(folder):
     return saved_step(folder + "/" + contents(folder + "/latest").decode().strip())
 
 
+def steps_in(path):
+    """Of how many steps a metrics file has lines; 0 if there is none."""
+    return sum(line.startswith(b'{"step":') for line in contents(path).splitlines()) if os.path.exists(path) else 0
+
+
 class Run:
     """A run under way: `weft launch`, its mpirun, and the ranks below that."""
 
@@ -59,7 +64,7 @@ class Run:
 
     def await_lines(self, path, count):
         """Waits until the metrics file has lines of so many steps; false if the run has ended before."""
-        while not (os.path.exists(path) and contents(path).count(b'{"step":') >= count):
+        while steps_in(path) < count:
             if self.process.poll() is not None:
                 return False
             time.sleep(0.002)

@@ -15,6 +15,7 @@ import overlap
 import search
 import simulation
 import training
+import turns
 import verification
 from programs import Tools, fail, text_corpus
 
@@ -34,6 +35,7 @@ PARTS = {
     "data": ("what each source of data reads a second beside what a step takes, and whether steps wait", data.data),
     "checkpoints": ("steps with checkpoints written aside, and standing, beside steps without", checkpoints.checkpoints),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
+    "turns": ("two tensor ranks over a slow link: micro-batches in turns beside one after the other", turns.turns),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
     "generate": ("tokens/s and time to the first token, beside transformers where python3 has it", generation.generate),
