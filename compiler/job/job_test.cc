@@ -336,6 +336,7 @@ TEST(JobTest, KeysThatReplaceEachOtherAreRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"pipeline={schedule: GPIPE schedule_file: 'order.txt'}",
        "pipeline.schedule: expected none beside pipeline.schedule_file, which takes its place, got GPIPE"},
+      {"batch={global: 8 micro: 2 overlap: -1}", "batch.overlap: expected 0 or more, got -1"},
       {"pipeline={form: V schedule_file: 'order.txt'}",
        "pipeline.form: expected none beside pipeline.schedule_file, got V"},
       {"pipeline={schedule: GPIPE form: V}",
@@ -348,6 +349,9 @@ TEST(JobTest, KeysThatReplaceEachOtherAreRefused) {
   for (const auto& [override_text, error] : cases) {
     EXPECT_EQ(ErrorOf(kWhole, {"dist.pipeline=2", override_text}), std::string("models/gpt2/jobs/a.job: ") + error);
   }
+  EXPECT_EQ(ErrorOf(kWhole, {"dist.pipeline=2", "pipeline.schedule_file=order.txt", "batch.overlap=2"}),
+            "models/gpt2/jobs/a.job: batch.overlap: expected 1 with pipeline.schedule_file, which orders micro-batches one by "
+            "one, got 2");
 }
 
 TEST(JobTest, LossScaleHasDefaults) {

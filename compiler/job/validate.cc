@@ -163,6 +163,10 @@ absl::Status ValidatePipeline(const Job& job) {
     return Expected("dist.pipeline", absl::StrCat("2 or more stages, which alone have ", key), job.dist().pipeline());
   }
   WEFT_RETURN_IF_ERROR(ValidateOrder(pipeline));
+  if (!pipeline.schedule_file().empty() && job.batch().overlap() > 1) {
+    return Expected("batch.overlap", "1 with pipeline.schedule_file, which orders micro-batches one by one",
+                    job.batch().overlap());
+  }
   return ValidateStages(job);
 }
 
@@ -406,10 +410,6 @@ absl::Status ValidateAutoStages(const Job& job) {
   }
   if (!pipeline.schedule_file().empty() && job.batch().micro() == 0) {
     return Expected("batch.micro", "the size of the micro-batches that pipeline.schedule_file orders", "none");
-  }
-  if (!pipeline.schedule_file().empty() && job.batch().overlap() > 1) {
-    return Expected("batch.overlap", "1 with pipeline.schedule_file, which orders micro-batches one by one",
-                    job.batch().overlap());
   }
   return absl::OkStatus();
 }

@@ -112,6 +112,7 @@ const Case kCases[] = {
     {"three_axes", {"dist.data=2", "dist.tensor=2", "dist.pipeline=2"}},
     {"recompute", {"recompute.policy=FULL"}},
     {"ring", {"dist.context=2", "graph.ring=ALWAYS"}},
+    {"turns", {"dist.tensor=2", "batch.overlap=2"}},
     {"state_on_the_host", {"zero.offload=OPTIMIZER"}},
     {"state_on_the_host_zero_1", {"dist.data=2", "zero.stage=1", "zero.offload=OPTIMIZER"}},
     {"state_on_a_disk", {"zero.offload=OPTIMIZER", "zero.tier=disk"}},
