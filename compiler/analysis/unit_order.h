@@ -18,6 +18,9 @@ struct UnitOrder {
 
 UnitOrder unitOrderOf(schedule::UnitKind kind, int chunk);
 
+/// The attribute of an actor whose micro-batches overlap: the places of its acts in its unit, one a micro-batch.
+inline constexpr llvm::StringLiteral kTurnName("turn");
+
 /// What the phase of an op says.
 schedule::UnitKind unitKindOf(mlir::Operation *op);
 

@@ -3,6 +3,7 @@
 #include "compiler/analysis/cost.h"
 #include "compiler/analysis/location.h"
 #include "compiler/analysis/next_best.h"
+#include "compiler/analysis/unit_order.h"
 #include "compiler/codegen/blocks.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -442,7 +443,6 @@ private:
   // Every stream: what begins the step, the units in order, what ends it.
   void emitStreams() {
     std::vector<schedule::Unit> order = task::unitsOf(program_);
-    findParts();
     for (int s = 0; s < stage_.streams_size(); ++s) {
       plan::Run begin, end;
       Actors ofUnit;
@@ -451,11 +451,7 @@ private:
           continue;
         }
         if (actor.getSection() == task::Section::Micro) {
-          std::vector<std::vector<int>> &parts = ofUnit[actor.getUnit().value_or("F")];
-          if (parts.empty() || partOf_[parts.back().back()] != partOf_[index]) {
-            parts.emplace_back();
-          }
-          parts.back().push_back(int(index));
+          ofUnit[actor.getUnit().value_or("F")].push_back({int(index), actor->getAttrOfType<mlir::DenseI64ArrayAttr>(kTurnName)});
         } else {
           (actor.getSection() == task::Section::Begin ? begin : end).add_actors(int(index));
         }
@@ -466,34 +462,6 @@ private:
     }
   }
 
-  // A part of a unit is done as a whole for one micro-batch, then for the next of those that overlap. Most parts are an
-  // actor. But a sum over the micro-batches has one place: what one actor adds to for another to go on is a part with
-  // that one, and so is what comes between.
-  void findParts() {
-    std::vector<bool> goesOn(stage_.actors_size(), false); // with the actor before
-    llvm::DenseMap<int32_t, int> writer;
-    for (int a = 0; a < stage_.actors_size(); ++a) {
-      for (int32_t b : stage_.actors(a).writes()) {
-        if (stage_.buffers(b).slots() < int64_t(program_.getOverlap())) {
-          writer[b] = a;
-        }
-      }
-    }
-    auto actors = llvm::to_vector(program_.getBody().getOps<task::ActorOp>());
-    for (int a = 0; a < stage_.actors_size(); ++a) {
-      for (int32_t b : stage_.actors(a).reads()) {
-        auto it = writer.find(b);
-        if (it != writer.end() && actors[a].getUnit() && actors[a].getUnit() == actors[it->second].getUnit()) {
-          std::fill(goesOn.begin() + it->second + 1, goesOn.begin() + a + 1, true);
-        }
-      }
-    }
-    partOf_.clear();
-    for (int a = 0; a < stage_.actors_size(); ++a) {
-      partOf_.push_back(goesOn[a] ? partOf_.back() : a);
-    }
-  }
-
   void addOnce(plan::Run &run, int stream) {
     if (run.actors_size() > 0) {
       run.set_repeat(1);
@@ -501,8 +469,8 @@ private:
     }
   }
 
-  // By unit: the parts of it that a stream has, an actor or more each.
-  using Actors = llvm::StringMap<std::vector<std::vector<int>>>;
+  // By unit: the actors of it that a stream has, each with its `turn` or null.
+  using Actors = llvm::StringMap<std::vector<std::pair<int, mlir::DenseI64ArrayAttr>>>;
 
   // One kind of unit for micro-batches that follow each other, which are under way together.
   struct Turn {
@@ -529,8 +497,23 @@ private:
     return turns;
   }
 
-  // A list of units that repeats, as many micro-batches later each time as are under way together, is one run. In a unit
-  // each part is done for one of these after the other, before the next part is.
+  // Actor and micro-batch of the turn. Without places an actor acts for one after the other, before the next actor does.
+  static std::vector<std::pair<int, int>> actsOf(const Turn &turn, const Actors &actors) {
+    std::vector<std::tuple<int64_t, int, int>> placed;
+    for (auto [actor, places] : actors.lookup(schedule::nameOf(turn.unit))) {
+      for (int i = 0; i < turn.microBatches; ++i) {
+        placed.push_back({places ? places[i] : actor, actor, i});
+      }
+    }
+    llvm::sort(placed);
+    std::vector<std::pair<int, int>> acts;
+    for (auto [place, actor, i] : placed) {
+      acts.push_back({actor, i});
+    }
+    return acts;
+  }
+
+  // A list of units that repeats, as many micro-batches later each time as are under way together, is one run.
   void emitUnits(llvm::ArrayRef<schedule::Unit> order, const Actors &actors, plan::Stream &stream) {
     const std::vector<Turn> turns = turnsOf(order, actors);
     for (size_t at = 0; at < turns.size();) {
@@ -542,13 +525,9 @@ private:
         run.set_stride(turns[at].microBatches);
       }
       for (const Turn &turn : llvm::ArrayRef<Turn>(turns).slice(at, period)) {
-        for (const std::vector<int> &part : actors.lookup(schedule::nameOf(turn.unit))) {
-          for (int i = 0; i < turn.microBatches; ++i) {
-            for (int actor : part) {
-              run.add_actors(actor);
-              run.add_offsets(turn.unit.microBatch + i - turns[at].unit.microBatch);
-            }
-          }
+        for (auto [actor, i] : actsOf(turn, actors)) {
+          run.add_actors(actor);
+          run.add_offsets(turn.unit.microBatch + i - turns[at].unit.microBatch);
         }
       }
       if (llvm::all_of(run.offsets(), [](int64_t offset) { return offset == 0; })) {
@@ -585,7 +564,6 @@ private:
   plan::Plan &plan_;
   plan::Stage &stage_;
   llvm::DenseMap<Value, int> bufferIndex_;
-  std::vector<int> partOf_; // an actor each: the first one of its part
 };
 
 } // namespace

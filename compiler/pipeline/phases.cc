@@ -278,6 +278,9 @@ void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
   }
   manager.addNestedPass<task::ProgramOp>(createScheduleActors());
   manager.addPass(createScheduleSlots());
+  if (job.batch().overlap() > 1) {
+    manager.addNestedPass<task::ProgramOp>(createScheduleTurns());
+  }
 }
 
 void buildMemory(mlir::OpPassManager &manager, const Job &) {

@@ -28,9 +28,8 @@ public:
           b_.create<task::ProgramOp>(graph_.getLoc(), ("stage" + llvm::Twine(stage)).str(),
                                      llvm::cast<PlacementAttr>(placement), graph_.getMicroBatches(), mlir::ArrayAttr());
       program->setAttr("graph", graph_.getSymNameAttr());
-      // Where there is more than the device, `schedule` asks how long it takes to come from there.
-      auto machine = graph_->getAttrOfType<mlir::DictionaryAttr>(kMachineName);
-      if (machine && llvm::any_of(machine, [](auto rate) { return rate.getName().getValue().starts_with("tier."); })) {
+      // `schedule` asks how long things take.
+      if (mlir::Attribute machine = graph_->getAttr(kMachineName)) {
         program->setAttr(kMachineName, machine);
       }
       program.getBody().emplaceBlock();

@@ -80,4 +80,16 @@ def ScheduleSlots : Pass<"weft-schedule-slots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::task::TaskDialect"];
 }
 
+def ScheduleTurns : Pass<"weft-schedule-turns", "::weft::task::ProgramOp"> {
+  let summary = "Orders what micro-batches that overlap do in a unit";
+  let description = [{
+    Gives each actor of the micro-batch section its `turn`: the places of its acts among those of its unit, one for each of the
+    micro-batches that overlap. The order is that of a simulation of the unit by the cost model. Of what the computation
+    may do at once it does that first which has the least to do until a collective can begin; so what lies between two
+    collectives of one micro-batch comes in the midst of the other's products. Micro-batches keep their order at
+    each actor. A buffer that has not a slot for each of them, such as a sum, is handed on for one of them as a whole.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+}
+
 #endif

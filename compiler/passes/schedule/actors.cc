@@ -8,6 +8,7 @@
 #include "compiler/passes/schedule/postpone.h"
 #include "compiler/passes/schedule/step_order.h"
 #include "compiler/passes/schedule/tier_stream.h"
+#include "compiler/passes/schedule/turns.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace weft::compiler {
@@ -139,7 +140,11 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     for (auto &[unit, work] : units) {
       schedule::Unit one{unit.kind, unit.back ? -unit.chunk - 1 : unit.chunk, 0};
       mlir::Value before = follows && unit.kind == schedule::UnitKind::Backward ? last : mlir::Value();
-      group(body, withMoves(stream.any() ? stream.unit(work, before) : singly(work), moves[unit]),
+      std::vector<ActorWork> portions = stream.any() ? stream.unit(work, before) : singly(work);
+      if (program.getOverlap() > 1) {
+        cutForTurns(portions, program.getPlacement(), *machine);
+      }
+      group(body, withMoves(std::move(portions), moves[unit]),
             mlir::StringAttr::get(&getContext(), schedule::nameOf(one)));
       last = stream.lastOf(work, kept);
     }
