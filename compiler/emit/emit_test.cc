@@ -228,6 +228,19 @@ TEST_F(EmitTest, MicroBatchesThatOverlapActInTurns) {
   EXPECT_EQ(runsOf("host"), "read+0 read+1*2/2 | read");
 }
 
+// Or as their places in a turn say.
+TEST_F(EmitTest, ActsOfATurnHaveTheirPlaces) {
+  ASSERT_TRUE(emit(program(R"(
+  task.actor "f" compute micro unit "F" attributes {turn = array<i64: 0, 2>} { task.kernel "fill" outs(%x : !t) {} micro }
+  task.actor "g" compute micro unit "F" attributes {turn = array<i64: 1, 4>} { task.kernel "use" ins(%x : !t) {} micro }
+  task.actor "read" host micro unit "F" attributes {turn = array<i64: 3, 5>} { task.kernel "fill" outs(%y : !t) {} micro }
+)",
+                           3, R"(units ["F0", "F1", "B0", "B1", "F2", "B2"] overlap(2))")))
+      << diagnostic;
+  EXPECT_EQ(runsOf("compute"), "f+0 g+0 f+1 g+1 | f g");
+  EXPECT_EQ(runsOf("host"), "read+0 read+1 | read");
+}
+
 // A view has the bytes and the slots of what it is a view of.
 TEST_F(EmitTest, ViewsShareSlots) {
   ASSERT_TRUE(emit(program("%v = task.alias %x : !t as !task.buffer<tensor<4x4xf32, #weft.sbp<>>>", 2))) << diagnostic;
