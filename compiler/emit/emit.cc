@@ -4,7 +4,7 @@
 #include "compiler/analysis/location.h"
 #include "compiler/analysis/next_best.h"
 #include "compiler/analysis/unit_order.h"
-#include "compiler/codegen/blocks.h"
+#include "compiler/codegen/launch.h"
 #include "compiler/dialect/task/registers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "runtime/plan/devices.h"
@@ -332,21 +332,11 @@ private:
     if (mlir::FlatSymbolRefAttr cell = op.getCellAttr()) {
       auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<cell::KernelOp>(op, cell);
       out.set_symbol(cell.getValue().str());
-      const Loops loops = *loopsOf(kernel);
       if (std::optional<uint64_t> segments = op.getSegments()) {
         out.set_segments(int64_t(*segments));
         out.set_shared(kernel.getNumShared());
       }
-      if (plan::IsHost(program_.getPlacement().getDevice().getValue())) {
-        out.set_units(loops.units());
-        out.set_partials(loops.partials());
-        out.set_groups(loops.sums > 0 ? loops.groups() : 0);
-      } else {
-        const Blocks blocks = blocksOf(kernel, loops);
-        out.set_units(op.getSegments() ? blocks.batchPlaces() : blocks.blocks(loops));
-        out.set_partials(blocks.partials(loops));
-        out.set_groups(blocks.sumBlocks(loops));
-      }
+      setLaunch(kernel, plan::IsHost(program_.getPlacement().getDevice().getValue()), out);
       emitJoinNotes(op, out);
     }
     for (mlir::Attribute attribute :

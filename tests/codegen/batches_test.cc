@@ -12,7 +12,6 @@
 #include "mlir/Parser/Parser.h"
 #include "runtime/code/code.h"
 #include "runtime/code/levels.h"
-#include "tests/emulation/ptx/ptx.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft::compiler {
@@ -37,26 +36,6 @@ const std::vector<int64_t>& sizes() {
   }();
   return all;
 }
-
-// A GPU that carries PTX out.
-class PtxGpu : public testing::EmulatedGpu {
- public:
-  using testing::EmulatedGpu::EmulatedGpu;
-
-  absl::Status Add(const std::string&, const std::string& text) override {
-    WEFT_ASSIGN_OR_RETURN(module_, ptx::Parse("generated", text));
-    return absl::OkStatus();
-  }
-  absl::StatusOr<void*> Find(const std::string&, const std::string& name, size_t bytes, int64_t) override {
-    for (const EmulatedKernel* kernel : module_->kernels) {
-      if (kernel->name == name && kernel->argument_bytes == bytes) return const_cast<EmulatedKernel*>(kernel);
-    }
-    return absl::NotFoundError(name);
-  }
-
- private:
-  std::unique_ptr<EmulatedModule> module_;
-};
 
 struct Tensor {
   std::vector<float> p, g;
@@ -168,7 +147,7 @@ TEST_F(BatchesTest, OnAGpuTakeAsManyLaunchesAsTheirAddressesNeed) {
   int64_t units = 0;
   const auto code = codeOf(kAll, /*onHost=*/false, units);
   for (uint64_t order : {0, 1, 2}) {
-    PtxGpu gpu(order);
+    testing::EmulatedGpu gpu(order);
     std::vector<Tensor> all = tensors();
     const absl::Status status = runAll(*code, units, 1, &gpu, all);
     ASSERT_TRUE(status.ok()) << status;

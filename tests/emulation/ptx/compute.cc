@@ -153,6 +153,14 @@ void Permute(Register& to, const Register& a, const Register& b, const Register&
   });
 }
 
+// Of float32 and of float16.
+template <auto kIs>
+void AddCompare(const std::string& how, std::map<std::string, Compute>& all) {
+  constexpr auto kOfHalves = [](Float16 a, Float16 b) { return kIs(ToFloat(a), ToFloat(b)); };
+  all["setp." + how + ".f32"] = &Compare<float, kIs>;
+  all["setp." + how + ".f16"] = &Compare<Float16, kOfHalves>;
+}
+
 std::map<std::string, Compute> AllComputes() {
   std::map<std::string, Compute> all = {
       // float32, rounded to the nearest.
@@ -170,20 +178,6 @@ std::map<std::string, Compute> AllComputes() {
       {"min.NaN.f32", &Two<float, [](float a, float b) { return kIsNone(a, b) ? NAN : std::fmin(a, b); }>},
       {"max.NaN.f32", &Two<float, [](float a, float b) { return kIsNone(a, b) ? NAN : std::fmax(a, b); }>},
       {"copysign.f32", &Two<float, [](float a, float b) { return std::copysign(b, a); }>},
-      {"setp.lt.f32", &Compare<float, kLess>},
-      {"setp.le.f32", &Compare<float, kLessOrSame>},
-      {"setp.gt.f32", &Compare<float, kMore>},
-      {"setp.ge.f32", &Compare<float, kMoreOrSame>},
-      {"setp.eq.f32", &Compare<float, kSame>},
-      {"setp.ne.f32", &Compare<float, kOtherNumbers>},
-      {"setp.ltu.f32", &Compare<float, kUnordered<kLess>>},
-      {"setp.leu.f32", &Compare<float, kUnordered<kLessOrSame>>},
-      {"setp.gtu.f32", &Compare<float, kUnordered<kMore>>},
-      {"setp.geu.f32", &Compare<float, kUnordered<kMoreOrSame>>},
-      {"setp.equ.f32", &Compare<float, kUnordered<kSame>>},
-      {"setp.neu.f32", &Compare<float, kOther>},
-      {"setp.num.f32", &Compare<float, kOrdered>},
-      {"setp.nan.f32", &Compare<float, kIsNone>},
       // Conversions.
       {"cvt.rzi.s32.f32", &One<int32_t, &Saturated, float>},
       {"cvt.rmi.f32.f32", &One<float, [](float a) { return std::floor(a); }>},
@@ -233,6 +227,20 @@ std::map<std::string, Compute> AllComputes() {
       {"mul.hi.u16", &Upper<uint32_t, uint16_t>},
       {"mul.hi.u64", &Upper<unsigned __int128, uint64_t>},
   };
+  AddCompare<kLess>("lt", all);
+  AddCompare<kLessOrSame>("le", all);
+  AddCompare<kMore>("gt", all);
+  AddCompare<kMoreOrSame>("ge", all);
+  AddCompare<kSame>("eq", all);
+  AddCompare<kOtherNumbers>("ne", all);
+  AddCompare<kUnordered<kLess>>("ltu", all);
+  AddCompare<kUnordered<kLessOrSame>>("leu", all);
+  AddCompare<kUnordered<kMore>>("gtu", all);
+  AddCompare<kUnordered<kMoreOrSame>>("geu", all);
+  AddCompare<kUnordered<kSame>>("equ", all);
+  AddCompare<kOther>("neu", all);
+  AddCompare<kOrdered>("num", all);
+  AddCompare<kIsNone>("nan", all);
   auto add = [&]<typename Unsigned>(const std::string& bits, Unsigned) {
     using Signed = std::make_signed_t<Unsigned>;
     for (const char* type : {"s", "u"}) {

@@ -1,11 +1,14 @@
 #include "tests/emulation/simt/gpu_testing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "tests/emulation/ptx/ptx.h"
 #include "tests/emulation/simt/emulated.h"
 
 namespace weft::testing {
@@ -64,6 +67,14 @@ bool SameBits(const std::vector<Values>& a, const std::vector<Values>& b) {
 }  // namespace
 
 EmulatedGpu::EmulatedGpu(uint64_t order) : order_(order), modules_(EmulatedModules()) {}
+
+absl::Status EmulatedGpu::Add(const std::string& module, const std::string& text) {
+  const auto is_known = [&](const auto& it) { return it->name == module; };
+  if (std::any_of(modules_.begin(), modules_.end(), is_known)) return absl::OkStatus();
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<EmulatedModule> made, ptx::Parse(module, text));
+  modules_.push_back(std::move(made));
+  return absl::OkStatus();
+}
 
 absl::StatusOr<void*> EmulatedGpu::Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
                                         int64_t shared_bytes) {

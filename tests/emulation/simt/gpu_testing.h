@@ -26,6 +26,8 @@ class EmulatedGpu : public Gpu {
   explicit EmulatedGpu(uint64_t order = 0);
 
   const GpuProperties& properties() const override { return properties_; }
+  // What is carried out as PTX.
+  absl::Status Add(const std::string& module, const std::string& text) override;
   absl::StatusOr<void*> Find(const std::string& module, const std::string& kernel, size_t argument_bytes,
                              int64_t shared_bytes) override;
   absl::StatusOr<std::shared_ptr<void>> Allocate(size_t bytes) override;
