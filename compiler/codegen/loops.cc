@@ -88,8 +88,19 @@ std::optional<Loops> loopsOf(cell::KernelOp kernel) {
   } else if (!reduces && !outer.empty()) {
     loops.row = loops.outer.pop_back_val();
   }
+  // What is a row in memory may be none in the whole tensor, whose bits are drawn: then each place is one. So it is
+  // where rows of one place are summed.
+  const bool isDrawn =
+      llvm::all_of(llvm::ArrayRef(loops.row.strides).take_back(numRandoms), [](int64_t stride) { return stride == 1; });
+  const bool isPlace = reduces && loops.row.extent == 1 && numSums > 0;
+  if (isPlace || (!isDrawn && (!reduces || loops.row.extent == 1))) {
+    if (loops.row.extent > 1) {
+      loops.outer.push_back(loops.row);
+    }
+    loops.row = {1, llvm::SmallVector<int64_t>(loops.row.strides.size(), 1)};
+  }
   const bool isWalk = llvm::all_of(loops.row.strides, [](int64_t stride) { return stride <= 1; });
-  const bool isKept = numRandoms == 0 || loops.row.extent <= kKeptRow;
+  const bool isKept = numRandoms == 0 || !reduces || loops.row.extent <= kKeptRow;
   for (auto [index, value] : llvm::enumerate(kernel.getYielded())) {
     const size_t operand = kernel.getNumInputs() + index;
     const bool isRow = loops.row.strides[operand] == 1 &&

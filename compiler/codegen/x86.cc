@@ -1,5 +1,7 @@
 #include "compiler/codegen/x86.h"
 
+#include <algorithm>
+
 #include "compiler/codegen/vectors.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -88,8 +90,8 @@ private:
   }
 
   void addRandom(cell::RandomOp op, Value numbers) {
-    // Whole groups of blocks, and what lies before the row's first element in its block.
-    Value words = i64(loops_.row.extent + 2 * kGroup);
+    // Whole groups of blocks, and what lies before the first element in its block.
+    Value words = i64(drawnAtOnce() + 2 * kGroup);
     Random random{op, b.create<LLVM::AllocaOp>(loc, pointer(), b.getI32Type(), words, 64), {}, {}, {}};
     int32_t at = int32_t(3 * randoms_.size());
     for (Value *number : {&random.key, &random.event, &random.first}) {
@@ -239,7 +241,10 @@ private:
         first = b.create<arith::AddIOp>(loc, first,
                                         b.create<arith::MulIOp>(loc, index, i64(dim.strides[bases_.size() + slot])));
       }
-      drawRow(randoms_[slot], first);
+      randoms_[slot].ofRow = first;
+    }
+    if (drawnAtOnce() == loops_.row.extent) {
+      draw(i64(0), drawnAtOnce());
     }
     values_.clear();
     for (int pass = 0; pass < work_.count(); ++pass) {
@@ -247,16 +252,37 @@ private:
       emitReductions(pass);
     }
     emitRowValues();
-    auto loop = b.create<scf::ForOp>(loc, i64(0), i64(wholePlaces()), i64(kLanes));
-    {
-      OpBuilder::InsertionGuard inside(b);
-      b.setInsertionPointToStart(loop.getBody());
-      emitStores(loop.getInductionVar(), Value());
+    if (drawnAtOnce() < loops_.row.extent) {
+      emitPlacesByDraws();
+    } else {
+      emitPlaces(i64(0), i64(wholePlaces()));
     }
     if (wholePlaces() < loops_.row.extent) {
       emitStores(i64(wholePlaces()), tailMask());
     }
     emitRowStores();
+  }
+
+  // Whole groups.
+  void emitPlaces(Value begin, Value end) {
+    auto loop = b.create<scf::ForOp>(loc, begin, end, i64(kLanes));
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPointToStart(loop.getBody());
+    emitStores(loop.getInductionVar(), Value());
+  }
+
+  // All whole groups of a row whose words are drawn in parts, and the words of what is behind them.
+  void emitPlacesByDraws() {
+    auto loop = b.create<scf::ForOp>(loc, i64(0), i64(wholePlaces()), i64(drawnAtOnce()));
+    {
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value begin = loop.getInductionVar();
+      draw(begin, drawnAtOnce());
+      Value end = b.create<arith::AddIOp>(loc, begin, i64(drawnAtOnce()));
+      emitPlaces(begin, b.create<arith::MinSIOp>(loc, end, i64(wholePlaces())));
+    }
+    draw(i64(wholePlaces()), loops_.row.extent - wholePlaces());
   }
 
   void emitReductions(int pass) {
@@ -299,25 +325,35 @@ private:
   // ---- random bits --------------------------------------------------------
   // Words of Philox4x32-10 (ops/abi/philox.h): four for each block of elements, kLanes blocks at once.
   static constexpr int64_t kGroup = 4 * kLanes;
+  static constexpr int64_t kDrawnAtOnce = kKeptRow / 4;
 
   struct Random {
     cell::RandomOp op;
     Value row; // addresses: of the words, and of that of the row's first place
     Value key, event, first;
-    Value place = {};
+    Value ofRow = {}, place = {}; // the row's first element
   };
 
-  // Keeps the words of a row that begins with the element `first`.
-  void drawRow(Random &random, Value first) {
-    Value block = b.create<arith::ShRUIOp>(loc, first, i64(2)), before = b.create<arith::AndIOp>(loc, first, i64(3));
-    random.place = b.create<LLVM::GEPOp>(loc, random.row.getType(), b.getI32Type(), random.row, ValueRange{before});
-    auto groups = b.create<scf::ForOp>(loc, i64(0), i64(loops_.row.extent + 3), i64(kGroup));
-    OpBuilder::InsertionGuard inside(b);
-    b.setInsertionPointToStart(groups.getBody());
-    Value from = groups.getInductionVar();
-    Value to = b.create<LLVM::GEPOp>(loc, random.row.getType(), b.getI32Type(), random.row, ValueRange{from});
-    Value number = b.create<arith::AddIOp>(loc, block, b.create<arith::ShRUIOp>(loc, from, i64(2)));
-    b.create<LLVM::StoreOp>(loc, blocksFrom(number, random), to, 64);
+  // Places of a row whose words are kept: all, where several passes go over it.
+  int64_t drawnAtOnce() const {
+    return loops_.randoms == 0 || loops_.reduces ? loops_.row.extent : std::min(loops_.row.extent, kDrawnAtOnce);
+  }
+
+  // Keeps the words of `count` places of the row, from `begin` on.
+  void draw(Value begin, int64_t count) {
+    for (Random &random : randoms_) {
+      Value first = b.create<arith::AddIOp>(loc, random.ofRow, begin);
+      Value block = b.create<arith::ShRUIOp>(loc, first, i64(2)), before = b.create<arith::AndIOp>(loc, first, i64(3));
+      Value word = b.create<arith::SubIOp>(loc, before, begin);
+      random.place = b.create<LLVM::GEPOp>(loc, random.row.getType(), b.getI32Type(), random.row, ValueRange{word});
+      auto groups = b.create<scf::ForOp>(loc, i64(0), i64(count + 3), i64(kGroup));
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(groups.getBody());
+      Value from = groups.getInductionVar();
+      Value to = b.create<LLVM::GEPOp>(loc, random.row.getType(), b.getI32Type(), random.row, ValueRange{from});
+      Value number = b.create<arith::AddIOp>(loc, block, b.create<arith::ShRUIOp>(loc, from, i64(2)));
+      b.create<LLVM::StoreOp>(loc, blocksFrom(number, random), to, 64);
+    }
   }
 
   Value blocksFrom(Value number, Random &random) {
