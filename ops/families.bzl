@@ -1,5 +1,6 @@
 """The families of operators. A line here is all that a new folder of ops/ needs to be known: the dialect, the kernels of
-the CPU and of GPUs, the tests of both and the reference follow it. `ops/families.inc` is this list for C++."""
+the CPU and of GPUs, the tests of both and the reference follow it. `ops/families.inc` is the list of those with kernels
+by hand for C++."""
 
 # The folder, which is also the stem of what registers it, and its title in the reference.
 FAMILIES = {
@@ -37,3 +38,14 @@ DESCRIBED = [
     "reduce",
     "softmax",
 ]
+
+# Of these, the ones without kernels by hand: all of theirs are generated.
+GENERATED = [
+    "activation",
+    "dropout",
+    "norm",
+    "softmax",
+]
+
+# The ones that have kernels by hand.
+WRITTEN = [family for family in FAMILIES if family not in GENERATED]

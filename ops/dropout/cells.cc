@@ -5,7 +5,7 @@ namespace weft::cell {
 namespace {
 
 // y = x / (1 - rate) where the element is kept, else 0. Whether it is kept depends on the run's seed, the op's, the
-// step and the element's place in the whole batch.
+// step and the element's place in the whole batch (docs/design/05-dropout.md).
 void dropout(Cells &c) {
   const double rate = c.constant("rate");
   Cell scaled = c.in(0) * (1 / (1 - rate));

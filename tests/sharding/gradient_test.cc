@@ -12,6 +12,7 @@
 #include "tests/sharding/kernel_call.h"
 #include "tests/sharding/op_case.h"
 #include "tests/sharding/parsed_op.h"
+#include "tests/support/generated.h"
 
 namespace weft::tests {
 namespace {
@@ -195,6 +196,7 @@ const KernelRegistry& Kernels() {
   static const auto* const registry = [] {
     auto* const filled = new KernelRegistry;
     RegisterCpuKernels(*filled);
+    testing::RegisterGeneratedKernels(*filled);
     return filled;
   }();
   return *registry;

@@ -12,12 +12,22 @@
 #include "tests/sharding/kernel_call.h"
 #include "tests/sharding/op_case.h"
 #include "tests/sharding/parsed_op.h"
+#include "tests/support/generated.h"
 
 namespace weft::tests {
 namespace {
 
 using testing::Registered;
 using testing::Values;
+
+// All kernels of a device: those by hand, and what is generated.
+template <void (*kByHand)(KernelRegistry&)>
+void RegisterAll(KernelRegistry& registry) {
+  kByHand(registry);
+  testing::RegisterGeneratedKernels(registry);
+}
+const KernelRegistry& Cpu() { return Registered<&RegisterAll<&RegisterCpuKernels>>(); }
+const KernelRegistry& Cuda() { return Registered<&RegisterAll<&RegisterCudaKernels>>(); }
 
 constexpr RunContext kContext = {.step = 3, .micro_batch = 1, .seed = 20240229};
 
@@ -70,8 +80,8 @@ TEST_P(NarrowTest, IsFloat32RoundedOnce) {
   const auto context = MakeContext();
   const Call narrow = CallOf(*context, GetParam().narrow), wide = CallOf(*context, GetParam().wide, &narrow.spec);
   ASSERT_EQ(narrow.inputs, wide.inputs);
-  const auto rounded = testing::RunKernel(Registered<&RegisterCpuKernels>(), narrow.spec, narrow.inputs, kContext);
-  const auto exact = testing::RunKernel(Registered<&RegisterCpuKernels>(), wide.spec, wide.inputs, kContext);
+  const auto rounded = testing::RunKernel(Cpu(), narrow.spec, narrow.inputs, kContext);
+  const auto exact = testing::RunKernel(Cpu(), wide.spec, wide.inputs, kContext);
   ASSERT_TRUE(rounded.ok() && exact.ok()) << rounded.status() << exact.status();
   ExpectRounded(*rounded, *exact, narrow.spec, /*of_each=*/1, /*of_largest=*/0);
 }
@@ -79,8 +89,8 @@ TEST_P(NarrowTest, IsFloat32RoundedOnce) {
 TEST_P(NarrowTest, OnAGpuToo) {
   const auto context = MakeContext();
   const Call narrow = CallOf(*context, GetParam().narrow), wide = CallOf(*context, GetParam().wide, &narrow.spec);
-  const auto rounded = testing::RunGpuKernel(Registered<&RegisterCudaKernels>(), narrow.spec, narrow.inputs, kContext);
-  const auto exact = testing::RunKernel(Registered<&RegisterCpuKernels>(), wide.spec, wide.inputs, kContext);
+  const auto rounded = testing::RunGpuKernel(Cuda(), narrow.spec, narrow.inputs, kContext);
+  const auto exact = testing::RunKernel(Cpu(), wide.spec, wide.inputs, kContext);
   ASSERT_TRUE(rounded.ok() && exact.ok()) << rounded.status() << exact.status();
   // Attention rounds the weights, and their gradients, before it sums by them.
   const bool inside = narrow.spec.name.rfind("attention", 0) == 0;

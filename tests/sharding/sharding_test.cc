@@ -9,6 +9,7 @@
 #include "tests/sharding/layout_check.h"
 #include "tests/sharding/op_case.h"
 #include "tests/sharding/parsed_op.h"
+#include "tests/support/generated.h"
 
 namespace weft::tests {
 namespace {
@@ -51,6 +52,7 @@ const KernelRegistry& Kernels() {
   static const auto* const registry = [] {
     auto* const filled = new KernelRegistry;
     RegisterCpuKernels(*filled);
+    testing::RegisterGeneratedKernels(*filled);
     return filled;
   }();
   return *registry;

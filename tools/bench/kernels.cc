@@ -9,12 +9,14 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ops/abi/kernel.h"
 #include "ops/abi/registry.h"
 #include "ops/abi/scratch.h"
 #include "ops/families.h"
+#include "tests/support/generated.h"
 
 namespace weft {
 namespace {
@@ -165,26 +167,37 @@ void BenchAttention(const KernelRegistry& registry, int threads, double best) {
   }
 }
 
-// Bytes read and written once, per second.
+// Bytes that generated kernels read and write once, per second.
 void BenchRows(const KernelRegistry& registry, int threads) {
-  const TensorSpec x = TensorSpec::Whole(DType::kF32, {kBatch * kSequence, kHidden});
-  const TensorSpec wide = TensorSpec::Whole(DType::kF32, {kBatch * kSequence, 4 * kHidden});
-  const TensorSpec w = TensorSpec::Whole(DType::kF32, {kHidden});
-  const TensorSpec row = TensorSpec::Whole(DType::kF32, {kBatch * kSequence});
-  auto line = [&](const char* name, const KernelSpec& spec) {
+  auto line = [&](const std::string& what, const KernelSpec& spec) {
     double bytes = 0;
     for (const TensorSpec& tensor : spec.inputs) bytes += static_cast<double>(tensor.bytes());
     for (const TensorSpec& tensor : spec.outputs) bytes += static_cast<double>(tensor.bytes());
-    Line(name, bytes / Case(registry, spec).Best() / 1e9, "GB/s", 0);
+    Line((spec.name + " " + what).c_str(), bytes / Case(registry, spec).Best() / 1e9, "GB/s", 0);
   };
-  line("relu", Spec("relu", {wide}, {wide}, {}, threads));
-  for (const char* formula : {"tanh", "none"}) {
-    const Attributes attributes = {{"approximate", std::string(formula)}};
-    line((std::string("gelu ") + formula).c_str(), Spec("gelu", {wide}, {wide}, attributes, threads));
-    line((std::string("gelu_grad ") + formula).c_str(), Spec("gelu_grad", {wide, wide}, {wide}, attributes, threads));
+  for (DType type : {DType::kF32, DType::kBF16}) {
+    const std::string of(NameOf(type));
+    const auto whole = [&](std::vector<int64_t> dims) { return TensorSpec::Whole(type, std::move(dims)); };
+    const TensorSpec x = whole({kBatch * kSequence, kHidden}), wide = whole({kBatch * kSequence, 4 * kHidden});
+    const TensorSpec w = whole({kHidden}), row = TensorSpec::Whole(DType::kF32, {kBatch * kSequence});
+    line(of, Spec("relu", {wide}, {wide}, {}, threads));
+    for (const char* formula : {"tanh", "none"}) {
+      const Attributes attributes = {{"approximate", std::string(formula)}};
+      line(formula + (" " + of), Spec("gelu", {wide}, {wide}, attributes, threads));
+      line(formula + (" " + of), Spec("gelu_grad", {wide, wide}, {wide}, attributes, threads));
+    }
+    line(of, Spec("dropout", {x}, {x}, {{"rate", 0.1}, {"seed", int64_t{7}}}, threads));
+    line(of, Spec("layer_norm", {x, w, w}, {x, row, row}, {{"eps", 1e-5}}, threads));
+    line(of, Spec("layer_norm_grad", {x, x, w, row, row}, {x, w, w}, {}, threads));
+    line(of, Spec("rms_norm", {x, w}, {x, row}, {{"eps", 1e-5}}, threads));
+    line(of, Spec("rms_norm_grad", {x, x, w, row}, {x, w}, {}, threads));
   }
-  line("layer_norm", Spec("layer_norm", {x, w, w}, {x, row, row}, {{"eps", 1e-5}}, threads));
-  line("layer_norm_grad", Spec("layer_norm_grad", {x, x, w, row, row}, {x, w, w}, {}, threads));
+  // Attention's, and routers of mixtures of 8 experts.
+  for (int64_t n : {int64_t{8}, kSequence, kVocabulary}) {
+    const TensorSpec x = TensorSpec::Whole(DType::kF32, {(1 << 20) / n + 1, n});
+    line(std::to_string(n), Spec("softmax", {x}, {x}, {}, threads));
+    line(std::to_string(n), Spec("softmax_grad", {x, x}, {x}, {}, threads));
+  }
 }
 
 void Bench(const KernelRegistry& registry, int threads) {
@@ -204,8 +217,7 @@ int main(int argc, char** argv) {
   weft::KernelRegistry registry;
   weft::RegisterEinsumKernels(registry);
   weft::RegisterAttentionKernels(registry);
-  weft::RegisterNormKernels(registry);
-  weft::RegisterActivationKernels(registry);
+  weft::testing::RegisterGeneratedKernels(registry);
   if (argc == 1) {
     weft::Bench(registry, 1);
     weft::Bench(registry, 2);

@@ -33,7 +33,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
     """Declares :ir (dialect extension, from <name>.td, ops.cc and ops.h), :cells (what its operators compute, cells.cc), :cpu (kernels, cpu*.cc),
     :cuda (the host's side of the GPU kernels, cuda*.cc), :cuda_code (cuda.cu and its parts cuda_code_*.h, as
     tools/build_defs/cuda.bzl says),
-    :lit (test/*.mlir) and a test for every cpu*_test.cc and cuda*_test.cc.
+    :lit (test/*.mlir) and a test for every cpu*_test.cc and cuda*_test.cc, and generated*_test.cc of generated kernels.
 
     Args:
       name: the family, which is also its folder and the stem of its .td file.
@@ -72,6 +72,19 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
             hdrs = native.glob(["cpu*.h"]),
             copts = KERNEL_COPTS,
             deps = ["//ops:families", "//ops/abi", "//ops/abi:parallel"] + kernel_deps + shared_deps + code_deps,
+        )
+    for test in native.glob(["generated*_test.cc"]):
+        native.cc_test(
+            name = test[:-3],
+            srcs = [test],
+            tags = ["no-sanitizer"],
+            deps = [
+                "//ops/abi",
+                "//tests/emulation/simt:gpu_testing",
+                "//tests/support:generated",
+                "//tests/support:kernel_testing",
+                "@sys//:gtest_main",
+            ] + test_deps,
         )
     for test in native.glob(["cpu*_test.cc"]):
         native.cc_test(

@@ -18,8 +18,10 @@ def _check_family(tree, folder, name):
     findings = []
     if folder != "ops/" + name:
         findings.append(Finding(folder + "/BUILD", 0, "family: expected its folder's name, got %s" % name))
-    for pattern in (name + ".td", "ops.h", "ops.cc", "cpu.cc", "cpu*_test.cc", "test/invalid*.mlir",
-                    "test/*.mlir"):
+    # Kernels by hand, or a description of which they are generated.
+    written = not tree.paths(folder + "/cells.cc") or tree.paths(folder + "/cpu.cc")
+    kernels = ("cpu.cc", "cpu*_test.cc") if written else ("generated*_test.cc",)
+    for pattern in (name + ".td", "ops.h", "ops.cc", *kernels, "test/invalid*.mlir", "test/*.mlir"):
         if not tree.paths("%s/%s" % (folder, pattern)):
             findings.append(Finding(folder, 0, "family %s: expected %s, found none" % (name, pattern)))
     if '"%s": ' % name not in tree.text("ops/families.bzl"):

@@ -247,6 +247,12 @@ class FamiliesTest(LintTest):
         self.assert_says(self.check(self.ROOMS[:-3] + self.ROOMS[-2:]),
                          "ops/softmax: family softmax: expected cpu*_test.cc, found none")
 
+    def test_kernels_are_written_or_generated(self):
+        generated = [room.replace("cpu.cc", "cells.cc").replace("cpu_", "generated_") for room in self.ROOMS]
+        self.assert_clean(self.check(generated))
+        generated.remove("generated_test.cc")
+        self.assert_says(self.check(generated), "ops/softmax: family softmax: expected generated*_test.cc, found none")
+
     def test_a_family_is_in_the_list(self):
         self.assert_says(self.check(self.ROOMS, listed="soft"),
                          "ops/families.bzl: expected softmax among them, found none")

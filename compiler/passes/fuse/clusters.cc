@@ -8,6 +8,7 @@
 #include "compiler/passes/fuse/kernels.h"
 #include "compiler/passes/fuse/passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "ops/abi/generated_names.h"
 #include "ops/descriptions.h"
 #include "ops/layout/ops.h"
 
@@ -39,16 +40,22 @@ public:
   Clusters(mlir::ModuleOp module, task::ProgramOp program, int64_t joins)
       : program_(program), builder_(mlir::OpBuilder::atBlockEnd(module.getBody())), joins_(joins) {}
 
-  void run() {
+  // Fails where a kernel is not generated that has no other way.
+  llvm::LogicalResult run() {
     SmallVector<KernelOp> kernels = llvm::to_vector(program_.getBody().getOps<KernelOp>());
     for (KernelOp kernel : kernels) {
       generate(kernel);
+      if (!nodes_.count(kernel) && IsGeneratedName(kernel.getName().str())) {
+        return kernel.emitError() << "kernel `" << kernel.getName()
+                                  << "`: expected operands that a generated kernel can walk along, got others";
+      }
     }
     for (KernelOp kernel : kernels) {
       if (nodes_.count(kernel)) {
         joinProducers(kernel);
       }
     }
+    return mlir::success();
   }
 
   int64_t generated() const { return generated_; }
@@ -112,8 +119,8 @@ private:
       return;
     }
     std::optional<Loops> loops = loopsOf(cell);
-    const bool isSlow =
-        isOnHost(program_) && loops && loops->row.extent < kLanes && loops->rows() * loops->row.extent > kSmall;
+    const bool isSlow = !IsGeneratedName(subject.name) && isOnHost(program_) && loops && loops->row.extent < kLanes &&
+                        loops->rows() * loops->row.extent > kSmall;
     if (!loops || isSlow || !updatesAlike(kernel, cell)) {
       return cell.erase();
     }
@@ -348,7 +355,9 @@ struct FuseClusters : impl::FuseClustersBase<FuseClusters> {
     Symbols symbols;
     for (auto program : getOperation().getOps<task::ProgramOp>()) {
       Clusters clusters(getOperation(), program, joins);
-      clusters.run();
+      if (failed(clusters.run())) {
+        return signalPassFailure();
+      }
       clusters.name(symbols);
       numGenerated += clusters.generated();
       numJoined += clusters.joined();

@@ -1,30 +1,26 @@
+// What is generated of dropout, on the host and on a GPU: which elements it keeps.
+#include "tests/support/generated.h"
+
+#include <algorithm>
 #include <cmath>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/abi/philox.h"
-#include "ops/families.h"
-#include "tests/support/kernel_testing.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {
 
-using ::testing::HasSubstr;
-using weft::testing::RandomValues;
-using weft::testing::RunKernel;
-using weft::testing::SliceOf;
-using weft::testing::Tile;
-using weft::testing::Values;
+using testing::ExpectTwins;
+using testing::RandomValues;
+using testing::Registered;
+using testing::RunKernel;
+using testing::SliceOf;
+using testing::Tile;
+using testing::Values;
 using Dims = std::vector<int64_t>;
 
-const KernelRegistry& Registry() {
-  static const KernelRegistry* registry = [] {
-    auto* made = new KernelRegistry;
-    RegisterDropoutKernels(*made);
-    return made;
-  }();
-  return *registry;
-}
+const KernelRegistry& Registry() { return Registered<&testing::RegisterGeneratedKernels>(); }
 
 KernelSpec Spec(const TensorSpec& tensor, double rate, int threads, int64_t seed = 5) {
   KernelSpec spec;
@@ -79,7 +75,7 @@ TEST(DropoutTest, TilesAgreeWithTheWhole) {
     for (const TensorSpec& tile :
          {Tile(DType::kF32, {3, 10, 37}, global, {3, 0, 0}), Tile(DType::kF32, {6, 5, 37}, global, {0, 5, 0}),
           Tile(DType::kF32, {6, 10, 17}, global, {0, 0, 20}), Tile(DType::kF32, {2, 3, 5}, global, {1, 7, 11}),
-          Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36})}) {
+          Tile(DType::kF32, {1, 1, 1}, global, {5, 9, 36}), Tile(DType::kF32, {2, 8, 1}, global, {3, 1, 11})}) {
       for (int threads : {1, 2}) {
         auto part = RunKernel(Registry(), Spec(tile, 0.3, threads), {SliceOf(x, tile)}, context);
         ASSERT_TRUE(part.ok()) << part.status();
@@ -123,14 +119,67 @@ TEST(DropoutTest, StepSeedAndOpChangeTheMask) {
   }
 }
 
-TEST(DropoutTest, RefusesWhatDoesNotFit) {
-  const TensorSpec tensor = TensorSpec::Whole(DType::kF32, {4});
-  auto message = [](const KernelSpec& spec) { return std::string(Registry().Create(spec).status().message()); };
-  EXPECT_THAT(message(Spec(tensor, 1.0, 1)),
-              HasSubstr("dropout: attribute `rate`: expected 0 or more and less than 1, got 1"));
-  KernelSpec spec = Spec(tensor, 0.5, 1);
-  spec.attributes = Attributes({{"rate", 0.5}});
-  EXPECT_THAT(message(spec), HasSubstr("attribute `seed`: expected an integer, got none"));
+// Longer than what is drawn at once, and with a rest.
+TEST(DropoutTest, LongRowsAreDrawnInParts) {
+  const TensorSpec tile = Tile(DType::kF32, {2, 20011}, {3, 20020}, {1, 5});
+  const Values x(static_cast<size_t>(tile.elements()), 1);
+  const Values whole(3 * 20020, 1);
+  const Values y =
+      RunKernel(Registry(), Spec(TensorSpec::Whole(DType::kF32, {3, 20020}), 0.3, 1), {whole}, kContext)->at(0);
+  for (int threads : {1, 2}) {
+    const auto part = RunKernel(Registry(), Spec(tile, 0.3, threads), {x}, kContext);
+    ASSERT_TRUE(part.ok()) << part.status();
+    EXPECT_EQ((*part)[0], SliceOf(y, tile));
+  }
+  for (int64_t e = 0; e < 3 * 20020; ++e) {
+    const uint32_t word = PhiloxElement(MixSeed(99, 5), static_cast<uint64_t>(kContext.step), static_cast<uint64_t>(e));
+    ASSERT_EQ(y[static_cast<size_t>(e)] != 0, UniformFloat(word) >= 0.3) << "element " << e;
+  }
+}
+
+// Whole tensors, and tiles cut within and between Philox blocks; one of 63 elements makes every other micro-batch begin
+// within one.
+const TensorSpec kTiles[] = {TensorSpec::Whole(DType::kF32, {}),
+                             TensorSpec::Whole(DType::kF32, {7, 9}),
+                             TensorSpec::Whole(DType::kF32, {5, 31, 32}),
+                             Tile(DType::kF32, {3, 10, 36}, {6, 10, 36}, {3, 0, 0}),
+                             Tile(DType::kF32, {6, 10, 18}, {6, 10, 36}, {0, 0, 18}),
+                             Tile(DType::kF32, {2, 3, 5}, {6, 10, 37}, {1, 7, 11}),
+                             Tile(DType::kF32, {2, 8, 1}, {6, 10, 37}, {1, 2, 11})};
+
+TEST(DropoutTest, HasTheHostsBitsOnAGpu) {
+  for (TensorSpec tile : kTiles) {
+    for (double rate : {0.0, 0.1, 0.9}) {
+      for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
+        for (int64_t micro_batch : {0, 3}) {
+          RunContext context = kContext;
+          context.micro_batch = micro_batch;
+          tile.dtype = type;
+          const Values x = RandomValues(tile.elements(), 1, -1, 1, type);
+          ExpectTwins(Registry(), Registry(), Spec(tile, rate, 1), {x}, {}, context);
+          ExpectTwins(Registry(), Registry(), Spec(tile, rate, 1), {x}, {}, context, {{0, 0}});
+        }
+      }
+    }
+  }
+}
+
+TEST(DropoutTest, HalvesAreFloatsRounded) {
+  for (TensorSpec tile : kTiles) {
+    const Values x = RandomValues(tile.elements(), 1, -1, 1, DType::kBF16);
+    const auto wide = RunKernel(Registry(), Spec(tile, 0.3, 1), {x}, kContext);
+    for (DType type : {DType::kBF16, DType::kF16}) {
+      tile.dtype = type;
+      const auto half = RunKernel(Registry(), Spec(tile, 0.3, 1), {x}, kContext);
+      ASSERT_TRUE(wide.ok() && half.ok()) << half.status();
+      const double unit = type == DType::kBF16 ? 0x1.0p-8 : 0x1.0p-11;
+      for (size_t i = 0; i < x.size(); ++i) {
+        // What is dropped is so in both.
+        ASSERT_NEAR((*half)[0][i], (*wide)[0][i], unit * std::fabs((*wide)[0][i]) + 0x1.0p-25)
+            << tile.ToString() << " " << i;
+      }
+    }
+  }
 }
 
 }  // namespace
