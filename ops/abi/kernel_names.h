@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// Every kernel of the registries (ops/cpu_kernels.h has all of them): the operator table, which ops/cpu_kernels_test.cc
-// compares with them.
+// Every kernel of the registries (ops/cpu_kernels.h has all of them) and of generated_names.h: the operator table,
+// which ops/cpu_kernels_test.cc compares with them.
 inline constexpr std::string_view kKernelNames[] = {"neg",
                                                     "exp",
                                                     "log",

@@ -1,5 +1,4 @@
-// GELU by its tanh approximation, and its slope, as every kernel computes them:
-// cpu.cc of ops/activation has the formula.
+// GELU by its tanh approximation: cells.cc of ops/activation has the formula.
 #ifndef WEFT_OPS_CUDA_GELU_H_
 #define WEFT_OPS_CUDA_GELU_H_
 
@@ -12,10 +11,6 @@ WEFT_DEVICE float SigmoidOf(float x) { return 1.0f / (1.0f + expf(-x)); }
 struct GeluTanh {
   static constexpr float kScale = 0.7978845608f, kCubic = 0.044715f;  // sqrt(2 / pi)
   WEFT_DEVICE static float Value(float x) { return x * SigmoidOf(2.0f * kScale * (x + kCubic * x * x * x)); }
-  WEFT_DEVICE static float Slope(float x) {
-    const float s = SigmoidOf(2.0f * kScale * (x + kCubic * x * x * x));
-    return s + 2.0f * x * s * (1.0f - s) * kScale * (1.0f + 3.0f * kCubic * x * x);
-  }
 };
 
 }  // namespace weft::gpu

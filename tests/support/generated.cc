@@ -40,8 +40,7 @@ class Compiler {
   absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelSpec& spec) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const cell::Subject subject{spec.name, OperandsOf(spec.inputs), OperandsOf(spec.outputs), ConstantsOf(spec)};
-    cell::Described described =
-        cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), kSymbol, subject);
+    cell::Described described = cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), kSymbol, subject);
     if (!described.kernel) return absl::InvalidArgumentError("expected what its description fits");
     const mlir::OwningOpRef<cell::KernelOp> kernel = described.kernel;
     if (!compiler::loopsOf(*kernel)) return absl::InvalidArgumentError("expected rows that are pieces of memory");
