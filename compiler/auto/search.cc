@@ -605,7 +605,7 @@ private:
 
   absl::StatusOr<Whole> compileWhole(const Point &point, bool dense) {
     Whole whole{point, {}, {}, {}, false};
-    WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.planFor(jobOf(point), /*offsets=*/false));
+    WEFT_ASSIGN_OR_RETURN(whole.bare, whole_.unplacedFor(jobOf(point)));
     whole.alternative.set_keys(keysOf(point));
     whole.alternative.set_estimated_s(point.estimate.step_s);
     WEFT_RETURN_IF_ERROR(place(dense, whole));

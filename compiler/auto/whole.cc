@@ -1,6 +1,7 @@
 #include "compiler/auto/whole.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/pipeline/lowering.h"
 #include "ops/abi/status_macros.h"
@@ -14,8 +15,12 @@ absl::Status place(const Cluster &cluster, bool dense, Whole &whole) {
   const bool isLimited = cluster.device().memory_bytes() > 0;
   const int64_t memory = plan::PlanBytesOf(cluster);
   whole.isDense = dense || !isLimited;
-  whole.plan = whole.bare;
-  WEFT_RETURN_IF_ERROR(layOut(cluster, whole.isDense ? 0 : memory, /*memorySeed=*/0, whole.plan));
+  if (!whole.isDense && whole.bare.placed) {
+    whole.plan = *std::exchange(whole.bare.placed, std::nullopt);
+  } else {
+    whole.plan = whole.bare.plan;
+    WEFT_RETURN_IF_ERROR(layOut(cluster, whole.isDense ? 0 : memory, /*memorySeed=*/0, whole.plan));
+  }
   plan::Alternative &alternative = whole.alternative;
   alternative.clear_bytes();
   for (const plan::Stage &stage : whole.plan.stages())

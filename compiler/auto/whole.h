@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "compiler/auto/choice.h"
 #include "compiler/auto/estimate.h"
+#include "compiler/pipeline/candidates.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::compiler {
@@ -30,7 +31,7 @@ struct Point {
 
 struct Whole {
   Point point;
-  plan::Plan bare; // without offsets
+  Unplaced bare;
   plan::Plan plan;
   plan::Alternative alternative;
   bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits

@@ -1,6 +1,8 @@
 #include "compiler/pipeline/candidates.h"
 
-#include "absl/strings/str_cat.h"
+#include "compiler/job/job.h"
+#include "compiler/pipeline/recompute.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -40,6 +42,19 @@ void Candidates::keep(const Job &job, Phase phase, mlir::ModuleOp module) {
 }
 
 absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
+  WEFT_ASSIGN_OR_RETURN(Unplaced found, unplacedFor(job));
+  if (offsets) {
+    WEFT_RETURN_IF_ERROR(layOut(cluster_, /*limitBytes=*/0, /*memorySeed=*/0, found.plan));
+  }
+  return std::move(found.plan);
+}
+
+absl::StatusOr<Unplaced> Candidates::unplacedFor(const Job &job) {
+  int64_t work = 0;
+  return lower(job, work);
+}
+
+absl::StatusOr<Unplaced> Candidates::lower(const Job &job, int64_t &work) {
   std::string first;
   mlir::ScopedDiagnosticHandler quiet(kept_.front().module->getContext(), [&](mlir::Diagnostic &diagnostic) {
     const bool error = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
@@ -54,24 +69,51 @@ absl::StatusOr<plan::Plan> Candidates::planFor(const Job &job, bool offsets) {
     if (isKept(phase)) {
       keep(job, phase, *lowering.module);
     }
-    if (!spend(*lowering.module)) {
+    const int64_t ops = opsIn(*lowering.module);
+    work += phase > Phase::Recompute ? ops : 0;
+    if (!spend(ops)) {
       return absl::ResourceExhaustedError("the work is done");
+    }
+    if (phase == Phase::Recompute && job.recompute().policy() == Recompute::AUTO) {
+      *lowering.job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster_), *this);
+      if (std::optional<Unplaced> found = fitted(lowering.job, job)) {
+        return spend(fitting_->work) ? absl::StatusOr<Unplaced>(*std::move(found))
+                                     : absl::ResourceExhaustedError("the work is done");
+      }
     }
     if (failed(runPhase(lowering, phase, cluster_, *this))) {
       return absl::InvalidArgumentError(first);
     }
   }
-  absl::StatusOr<plan::Plan> plan =
-      offsets ? planOf(lowering, job, cluster_) : planWithoutOffsets(lowering, job, cluster_);
-  return plan.status().message().empty() && !plan.ok() ? absl::InvalidArgumentError(first) : std::move(plan);
+  absl::StatusOr<plan::Plan> plan = planWithoutOffsets(lowering, job, cluster_);
+  if (!plan.ok()) {
+    return plan.status().message().empty() ? absl::InvalidArgumentError(first) : plan.status();
+  }
+  return Unplaced{*std::move(plan)};
+}
+
+std::optional<Unplaced> Candidates::fitted(const Job &job, const Job &asked) const {
+  if (!fitting_ || fitting_->job != MessageText(job)) {
+    return std::nullopt;
+  }
+  Unplaced found = fitting_->found;
+  *found.plan.mutable_header()->mutable_job() = asked;
+  *found.placed->mutable_header()->mutable_job() = asked;
+  return found;
 }
 
 absl::StatusOr<std::vector<Fit>> Candidates::fit(const Job &job, int64_t bytes) {
-  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, planFor(job, /*offsets=*/false));
-  WEFT_RETURN_IF_ERROR(layOut(cluster_, bytes, /*memorySeed=*/0, plan));
+  int64_t work = 0;
+  WEFT_ASSIGN_OR_RETURN(Unplaced found, lower(job, work));
+  plan::Plan placed = found.plan;
+  WEFT_RETURN_IF_ERROR(layOut(cluster_, bytes, /*memorySeed=*/0, placed));
   std::vector<Fit> fits;
-  for (const plan::Stage &stage : plan.stages()) {
+  for (const plan::Stage &stage : placed.stages()) {
     fits.push_back({int64_t(stage.arena_bytes()) <= bytes, int64_t(stage.lower_bound_bytes())});
+  }
+  if (bytes == plan::PlanBytesOf(cluster_) && llvm::all_of(fits, [](const Fit &fit) { return fit.fits; })) {
+    found.placed = std::move(placed);
+    fitting_ = Fitting{MessageText(job), std::move(found), work};
   }
   return fits;
 }
@@ -135,11 +177,11 @@ std::pair<Lowering, Phase> Candidates::begin(const Job &job) const {
           furthest->phase};
 }
 
-bool Candidates::spend(mlir::ModuleOp module) {
+bool Candidates::spend(int64_t work) {
   if (!limited_) {
     return true;
   }
-  left_ -= opsIn(module);
+  left_ -= work;
   exhausted_ |= left_ < 0;
   return left_ >= 0;
 }

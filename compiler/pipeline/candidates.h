@@ -8,6 +8,7 @@
 #ifndef WEFT_COMPILER_PIPELINE_CANDIDATES_H_
 #define WEFT_COMPILER_PIPELINE_CANDIDATES_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct Summary {
 struct Fit {
   bool fits = false;
   int64_t leastBytes = 0; // of a rank: most that are live at a time
+};
+
+/// A plan that nobody has verified.
+struct Unplaced {
+  plan::Plan plan; // every offset is 0
+  // The same as layOut() lays it out in the memory of a device, where AUTO has done that.
+  std::optional<plan::Plan> placed = {};
 };
 
 /// Owns the modules that it keeps, in the context of the first. For one thread. Prints nothing.
@@ -56,6 +64,9 @@ public:
   /// The same, as a plan that nobody has verified; `offsets`: whether its memory is laid out.
   absl::StatusOr<plan::Plan> planFor(const Job &job, bool offsets = true);
 
+  /// The same before memory is laid out.
+  absl::StatusOr<Unplaced> unplacedFor(const Job &job);
+
   /// Whether each stage fits so many bytes, as compile() would find it, in less time.
   absl::StatusOr<std::vector<Fit>> fit(const Job &job, int64_t bytes);
 
@@ -66,16 +77,28 @@ private:
     mlir::OwningOpRef<mlir::ModuleOp> module;
   };
 
+  // The last variant all of whose stages fit what fit() was asked for: often it is what AUTO becomes.
+  struct Fitting {
+    std::string job; // its text
+    Unplaced found;
+    int64_t work = 0; // behind `recompute`
+  };
+
   // What decides over the module in front of `phase`: its inputs, and the passes until there with their options.
   std::string prefixOf(const Job &job, Phase phase) const;
   const Kept *find(const Job &job, Phase phase) const;
   // A copy of the module that is furthest on the way of `job`, and the phase that comes next.
   std::pair<Lowering, Phase> begin(const Job &job) const;
+  // What `job` comes to; adds what is spent behind `recompute` to `work`.
+  absl::StatusOr<Unplaced> lower(const Job &job, int64_t &work);
+  // If `job`, with a policy for each layer, is what fitted last: that, as a plan of `asked`.
+  std::optional<Unplaced> fitted(const Job &job, const Job &asked) const;
   // False if the work is done.
-  bool spend(mlir::ModuleOp module);
+  bool spend(int64_t work);
 
   const Cluster &cluster_;
   std::vector<Kept> kept_;
+  std::optional<Fitting> fitting_;
   int64_t left_ = 0;
   bool limited_ = false;
   bool exhausted_ = false;

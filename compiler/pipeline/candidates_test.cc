@@ -86,6 +86,31 @@ TEST_F(CandidatesTest, FitAsTheyAreCompiled) {
   }
 }
 
+// What AUTO has compiled and laid out on the way is what its policies come to by themselves, for the same work.
+TEST_F(CandidatesTest, TakeOverWhatAutoTried) {
+  const plan::Plan full = compiled({"recompute.policy=FULL"}), none = compiled({});
+  const int64_t least = int64_t(full.stages(0).arena_bytes()), most = int64_t(none.stages(0).arena_bytes());
+  for (int64_t memory : {most, (least + most) / 2}) {
+    Cluster cluster = cluster_;
+    cluster.mutable_device()->set_memory_bytes(memory);
+    Candidates candidates(*parsed_, cluster), alone(*parsed_, cluster);
+    const Job job = jobOf({"recompute.policy=AUTO"});
+    absl::StatusOr<Unplaced> found = candidates.unplacedFor(job);
+    ASSERT_TRUE(found.ok()) << found.status();
+    ASSERT_TRUE(found->placed) << memory;
+    Job listed = job;
+    listed.clear_recompute();
+    *listed.mutable_recompute()->mutable_layers() = found->plan.header().recompute();
+    absl::StatusOr<Unplaced> expected = alone.unplacedFor(listed);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    EXPECT_FALSE(expected->placed);
+    *expected->plan.mutable_header()->mutable_job() = job;
+    EXPECT_EQ(MessageText(found->plan), MessageText(expected->plan));
+    ASSERT_TRUE(layOut(cluster, memory, /*memorySeed=*/0, expected->plan).ok());
+    EXPECT_EQ(MessageText(*found->placed), MessageText(expected->plan));
+  }
+}
+
 // In whatever order, a variant that goes on from another one's module is what it is alone.
 TEST_F(CandidatesTest, AreWhatTheCompilerMakesOfThem) {
   Candidates candidates(*parsed_, cluster_);

@@ -10,6 +10,7 @@
 #include "compiler/passes/box/loss_rows.h"
 #include "compiler/pipeline/recompute.h"
 #include "compiler/pipeline/target.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
@@ -95,9 +96,10 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
     *job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster), candidates);
   }
   mlir::PassManager manager(lowering.module->getContext());
-  manager.enableVerifier(!lowering.isTrial || phase < Phase::Localize);
+  manager.enableVerifier(!lowering.isTrial || phase == Phase::Elaborate);
   buildPhase(manager, phase, job);
-  if (failed(manager.run(*lowering.module))) {
+  const bool isChecked = lowering.isTrial && Phase::Elaborate < phase && phase < Phase::Recompute;
+  if (failed(manager.run(*lowering.module)) || (isChecked && failed(mlir::verify(*lowering.module)))) {
     return mlir::failure();
   }
   return phase == Phase::Pipeline ? checkTarget(*lowering.module, job, cluster) : mlir::success();

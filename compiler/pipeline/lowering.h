@@ -34,8 +34,10 @@ struct GraphFacts {
 struct Lowering {
   Job job; // as asked for, but that `recompute` says what becomes of every layer, once that phase has run
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  GraphFacts facts;     // from Localize on
-  bool isTrial = false; // a variant: what the compiler makes from Localize on is not verified behind each pass
+  GraphFacts facts; // from Localize on
+  // A variant: what the compiler makes behind Elaborate is verified behind each phase instead of each pass, and from
+  // Recompute on not at all.
+  bool isTrial = false;
 };
 
 /// Runs the phase that comes next. For recompute AUTO it compiles variants with `candidates`. Fails with an error at
