@@ -253,4 +253,15 @@ SmallVector<BoxStep> findRoute(ArrayRef<SbpState> from, ArrayRef<SbpState> to, A
   return RouteSearch(shape, elementBytes, axisSizes, machine).run(States(from), States(to));
 }
 
+ArrayRef<BoxStep> Routes::find(ArrayRef<SbpState> from, ArrayRef<SbpState> to, mlir::RankedTensorType type,
+                               ArrayRef<int64_t> axisSizes) {
+  const int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
+  auto [it, isNew] = known_.try_emplace(
+      {States(from), States(to), Sizes(type.getShape()), elementBytes, Sizes(axisSizes)}, SmallVector<BoxStep>());
+  if (isNew) {
+    it->second = findRoute(from, to, type.getShape(), elementBytes, axisSizes, machine_);
+  }
+  return it->second;
+}
+
 } // namespace weft::compiler

@@ -2,6 +2,9 @@
 #ifndef WEFT_COMPILER_ANALYSIS_BOXING_H_
 #define WEFT_COMPILER_ANALYSIS_BOXING_H_
 
+#include <map>
+#include <tuple>
+
 #include "compiler/analysis/machine.h"
 #include "ops/dialect/weft.h"
 #include "runtime/plan/collective_kind.h"
@@ -36,6 +39,22 @@ struct BoxStep {
 llvm::SmallVector<BoxStep> findRoute(llvm::ArrayRef<ir::SbpState> from, llvm::ArrayRef<ir::SbpState> to,
                                      llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                                      llvm::ArrayRef<int64_t> axisSizes, const CostModel &machine);
+
+/// Routes on one machine, which must outlive it: as layers repeat, so do they, and each is found once. For one thread.
+class Routes {
+public:
+  explicit Routes(const CostModel &machine) : machine_(machine) {}
+
+  /// findRoute() for a tensor of `type`. Valid until the next call.
+  llvm::ArrayRef<BoxStep> find(llvm::ArrayRef<ir::SbpState> from, llvm::ArrayRef<ir::SbpState> to,
+                               mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axisSizes);
+
+private:
+  using States = llvm::SmallVector<ir::SbpState>;
+  using Sizes = llvm::SmallVector<int64_t>;
+  const CostModel &machine_;
+  std::map<std::tuple<States, States, Sizes, int64_t, Sizes>, llvm::SmallVector<BoxStep>> known_;
+};
 
 /// Seconds of one step over a group of ranks on a tensor whose local size
 /// without this axis's split is `bytes`.

@@ -193,6 +193,35 @@ TEST(BoxingRoute, ReducesTogether) {
   }
 }
 
+// A route that is known is that of the same states, type and mesh alone.
+TEST(BoxingRoute, IsFoundOnceForEachTensorAndMesh) {
+  mlir::MLIRContext context;
+  mlir::Builder builder(&context);
+  const CostModel machine;
+  Routes routes(machine);
+  const auto text = [](llvm::ArrayRef<BoxStep> route) {
+    std::string all;
+    for (const BoxStep &step : route) {
+      all += std::to_string(step.kind) + " " + weft::compiler::text(step.after) + " " + std::to_string(step.seconds) +
+             "\n";
+    }
+    return all;
+  };
+  for (int again = 0; again < 2; ++again) {
+    for (const Sizes &shape : {Sizes{8, 8}, Sizes{4096, 8}}) {
+      for (const Sizes &sizes : {Sizes{2, 2}, Sizes{4, 2}}) {
+        for (mlir::Type element : {mlir::Type(builder.getF32Type()), mlir::Type(builder.getIntegerType(8))}) {
+          for (const States &from : allStates(shape, sizes, /*max=*/false)) {
+            const States to(2, SbpState::broadcast());
+            EXPECT_EQ(text(routes.find(from, to, mlir::RankedTensorType::get(shape, element), sizes)),
+                      text(findRoute(from, to, shape, element.getIntOrFloatBitWidth() / 8, sizes, machine)));
+          }
+        }
+      }
+    }
+  }
+}
+
 // Measured rates are not exact: a sum that took less than a gather of the same bytes is no reason to sum with zeros.
 TEST(BoxingRoute, GathersWhatIsSplitWhateverASumTakes) {
   CostModel machine;

@@ -16,7 +16,8 @@ struct BoxRoute : impl::BoxRouteBase<BoxRoute> {
     if (failed(rates)) {
       return signalPassFailure();
     }
-    machine_ = *rates;
+    Routes routes(*rates);
+    routes_ = &routes;
     for (BoxOp box : llvm::to_vector(graph.getBody().getOps<BoxOp>())) {
       merge(box);
     }
@@ -70,8 +71,7 @@ private:
              llvm::ArrayRef<SbpState> to, int64_t stage) {
     RankedTensorType type = tensorOf(value);
     SmallVector<SbpState> from(sbpOf(type).getStates());
-    for (const BoxStep &s : findRoute(from, to, type.getShape(), (type.getElementTypeBitWidth() + 7) / 8,
-                                      graph.getPlacement(stage).getSizes(), machine_)) {
+    for (const BoxStep &s : routes_->find(from, to, type, graph.getPlacement(stage).getSizes())) {
       value = step(b, belongings, loc, value, s.after);
     }
     return value;
@@ -99,7 +99,7 @@ private:
     return step(b, belongingsOf(box), box.getLoc(), value, target);
   }
 
-  CostModel machine_;
+  Routes *routes_ = nullptr; // of the graph that the pass runs on
 };
 
 } // namespace

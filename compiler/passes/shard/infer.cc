@@ -28,6 +28,8 @@ struct ShardInfer : impl::ShardInferBase<ShardInfer> {
       return signalPassFailure();
     }
     machine_ = *rates;
+    Routes routes(machine_);
+    routes_ = &routes;
     FreeParameters parameters{std::vector<std::string>(free.begin(), free.end()), limit, zeroStage, zeroRanks,
                               inFlight};
     const std::optional<Rings> allowed = llvm::StringSwitch<std::optional<Rings>>(rings)
@@ -112,11 +114,9 @@ private:
   Value cheapest(GraphOp graph, Value value, llvm::ArrayRef<Value> known, SbpAttr sbp, int64_t from, int64_t to) {
     llvm::ArrayRef<int64_t> sizes = graph.getPlacement(to).getSizes();
     RankedTensorType type = tensorOf(value);
-    int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
     auto seconds = [&](Value source) {
       double sum = 0;
-      SmallVector<SbpState> before(sbpOf(source.getType()).getStates());
-      for (const BoxStep &step : findRoute(before, sbp.getStates(), type.getShape(), elementBytes, sizes, machine_)) {
+      for (const BoxStep &step : routes_->find(sbpOf(source.getType()).getStates(), sbp.getStates(), type, sizes)) {
         sum += stepSeconds(step.kind, double(bytesOf(type)), spreadOf(sizes, step.axes, machine_), machine_);
       }
       return sum;
@@ -131,6 +131,7 @@ private:
   }
 
   CostModel machine_;
+  Routes *routes_ = nullptr; // of the graph that the pass runs on
   llvm::DenseMap<std::pair<Value, int64_t>, SmallVector<Value>> boxes_;
 };
 
