@@ -101,6 +101,7 @@ llvm::LogicalResult Inference::collect() {
     }
     inputs_.push_back(*states);
   }
+  ops_.reserve(graph_.getBody().front().getOperations().size());
   for (Operation &op : graph_.getBody().front()) {
     OpInfo info{&op, stageOf(&op), {}, {}, {}, {}, {}};
     PlacementAttr placement = graph_.getPlacement(info.stage);

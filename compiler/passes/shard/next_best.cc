@@ -47,11 +47,8 @@ std::vector<double> keyOf(const SolverValue &value, const FoldedProblem &folded)
 class Alternatives {
 public:
   Alternatives(FoldedProblem &problem, const plan::Spread &axis, const CostModel &machine)
-      : problem_(problem), unweighed_(problem.values), solver_(problem.nodes, problem.values, axis, machine),
+      : problem_(problem), unweighed_(unweighed(problem.values)), solver_(problem.nodes, problem.values, axis, machine),
         seconds_(problem.nodes, unweighed_, axis, machine) {
-    for (SolverValue &value : unweighed_) {
-      value.keepSplit = value.keepState = false;
-    }
     for (const SolverNode &node : problem_.nodes) {
       chosen_.push_back(node.choice);
     }
@@ -94,6 +91,13 @@ public:
   }
 
 private:
+  static std::vector<SolverValue> unweighed(std::vector<SolverValue> values) {
+    for (SolverValue &value : values) {
+      value.keepSplit = value.keepState = false;
+    }
+    return values;
+  }
+
   void visit(const SolverValue &value, const std::vector<SolverValue::Use> &readers, SbpState to) {
     trial_ = 0;
     if (value.producer >= 0) {
@@ -145,10 +149,11 @@ private:
     for (SbpState state : states) {
       bool possible = true;
       for (SolverValue::Use use : readers) {
-        const std::vector<const ir::Signature *> &candidates = problem_.nodes[use.node].candidates;
+        const SolverNode &node = problem_.nodes[use.node];
+        const std::vector<int> &left = solver_.allowed(use.node);
         // In this state, where the reader can; else in any but `to`.
-        const bool can = state != to && std::any_of(candidates.begin(), candidates.end(), [&](const ir::Signature *s) {
-                           return s->operands[use.operand] == state;
+        const bool can = state != to && std::any_of(left.begin(), left.end(), [&](int c) {
+                           return node.candidates[c]->operands[use.operand] == state;
                          });
         possible &= forbid(use.node, [&](const ir::Signature &s) {
           return can ? s.operands[use.operand] != state : s.operands[use.operand] == to;
@@ -160,20 +165,16 @@ private:
 
   // Takes candidates from a node; false if none is left.
   template <typename Predicate> bool forbid(int index, Predicate &&isForbidden) {
-    SolverNode &node = problem_.nodes[index];
-    saved_.push_back({index, node.candidates, node.seconds});
-    std::vector<const ir::Signature *> candidates;
-    std::vector<double> seconds;
-    for (size_t c = 0; c < node.candidates.size(); ++c) {
-      if (!isForbidden(*node.candidates[c])) {
-        candidates.push_back(node.candidates[c]);
-        seconds.push_back(node.seconds[c]);
+    saved_.push_back({index, solver_.allowed(index)});
+    std::vector<int> left;
+    for (int c : saved_.back().allowed) {
+      if (!isForbidden(*problem_.nodes[index].candidates[c])) {
+        left.push_back(c);
       }
     }
-    node.candidates = std::move(candidates);
-    node.seconds = std::move(seconds);
-    node.choice = 0;
-    return !node.candidates.empty();
+    const bool isPossible = !left.empty();
+    solver_.allow(index, std::move(left));
+    return isPossible;
   }
 
   // If that is possible, searches among the candidates that are left and keeps what is better than the best. Restores
@@ -212,8 +213,7 @@ private:
 
   void restore() {
     for (auto it = saved_.rbegin(); it != saved_.rend(); ++it) {
-      problem_.nodes[it->node].candidates = std::move(it->candidates);
-      problem_.nodes[it->node].seconds = std::move(it->seconds);
+      solver_.allow(it->node, std::move(it->allowed));
     }
     saved_.clear();
     for (size_t n = 0; n < chosen_.size(); ++n) {
@@ -223,12 +223,11 @@ private:
 
   struct Saved {
     int node;
-    std::vector<const ir::Signature *> candidates;
-    std::vector<double> seconds;
+    std::vector<int> allowed;
   };
 
   FoldedProblem &problem_;
-  std::vector<SolverValue> unweighed_; // whose boxes cost their seconds alone
+  const std::vector<SolverValue> unweighed_; // whose boxes cost their seconds alone
   Solver solver_, seconds_;
   std::vector<int> chosen_;
   std::vector<Saved> saved_;

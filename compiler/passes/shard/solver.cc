@@ -4,8 +4,9 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 
-#include "compiler/analysis/boxing.h"
 #include "compiler/passes/shard/copies.h"
 
 namespace weft::compiler {
@@ -24,14 +25,6 @@ constexpr int kReaders = 12;
 // Where more nodes than these are near, improveAround() does not try their candidates; of those that follow a
 // candidate, it looks at no more. Without a limit it costs more than solve().
 constexpr int kNear = 12;
-// How many times its seconds a box counts that changes a value which should keep its state (SolverValue::keepSplit and
-// keepState), since its seconds are not all that it costs: a gathered parameter takes memory, ranks of a batch wait for
-// each other, and gathered state lies beside its old copy. A weight whose gather takes 10 us stays split unless that
-// costs 10 ms elsewhere.
-constexpr double kKeepFactor = 1000;
-// The share of an overlapped reduction's seconds that the backward does not hide. Of GPT-2 345M's reductions on 64
-// H200s 1.0 of 1.95 ms are exposed with 2 layers, and 0.03 of 9.7 ms with 24.
-constexpr double kExposedShare = 0.5;
 
 // Ascending, each once.
 void sortOut(std::vector<int> &numbers) {
@@ -39,15 +32,6 @@ void sortOut(std::vector<int> &numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 } // namespace
-
-double boxSeconds(const SolverValue &value, SbpState from, SbpState to, const plan::Spread &axis,
-                  const CostModel &machine) {
-  double seconds = transitionSeconds(from, to, value.bytes, axis, machine);
-  if (value.keepState || (value.keepSplit && from.isSplit())) {
-    return seconds * kKeepFactor;
-  }
-  return value.overlapped && from.isPartial() ? seconds * kExposedShare : seconds;
-}
 
 SbpState Solver::stateOf(const SolverValue &value) const {
   if (value.producer < 0) {
@@ -57,44 +41,9 @@ SbpState Solver::stateOf(const SolverValue &value) const {
   return node.candidates[node.choice]->results[value.result];
 }
 
-// One box for each distinct state that readers want, as often as the most frequent
-// of them needs it; once B is there, the others may start from it.
-double Solver::valueSeconds(int index) const {
-  const SolverValue &value = values_[index];
-  if (value.free) {
-    return 0;
-  }
-  SbpState from = stateOf(value);
-  llvm::SmallVector<std::pair<SbpState, double>, 4> wanted; // and how often
-  bool broadcast = from.kind == SbpState::Broadcast;
-  for (SolverValue::Use use : value.uses) {
-    const SolverNode &node = nodes_[use.node];
-    SbpState want = node.candidates[node.choice]->operands[use.operand];
-    if (want == from) {
-      continue;
-    }
-    auto known = llvm::find_if(wanted, [&](const auto &entry) { return entry.first == want; });
-    if (known == wanted.end()) {
-      wanted.push_back({want, node.moves[use.operand]});
-      broadcast |= want.kind == SbpState::Broadcast;
-    } else {
-      known->second = std::max(known->second, node.moves[use.operand]);
-    }
-  }
-  double seconds = 0;
-  for (auto [want, weight] : wanted) {
-    double cost = boxSeconds(value, from, want, axis_, machine_);
-    if (broadcast && want.kind != SbpState::Broadcast) {
-      cost = std::min(cost, transitionSeconds(SbpState::broadcast(), want, value.bytes, axis_, machine_));
-    }
-    seconds += cost * weight;
-  }
-  return seconds * value.count;
-}
-
-Solver::Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values, const plan::Spread &axis,
+Solver::Solver(std::vector<SolverNode> &nodes, const std::vector<SolverValue> &values, const plan::Spread &axis,
                const CostModel &machine)
-    : nodes_(nodes), values_(values), axis_(axis), machine_(machine) {
+    : nodes_(nodes), values_(values), axis_(axis), machine_(machine), boxes_(nodes, values, axis, machine) {
   auto dependsOnChoice = [&](SolverValue::Use use) {
     const std::vector<const ir::Signature *> &candidates = nodes[use.node].candidates;
     return llvm::any_of(candidates, [&](const ir::Signature *s) {
@@ -102,6 +51,7 @@ Solver::Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values,
     });
   };
   for (const SolverNode &node : nodes) {
+    std::iota(allowed_.emplace_back(node.candidates.size()).begin(), allowed_.back().end(), 0);
     touched_.push_back(node.results);
   }
   for (int v = 0; v < int(values.size()); ++v) {
@@ -116,12 +66,17 @@ Solver::Solver(std::vector<SolverNode> &nodes, std::vector<SolverValue> &values,
   }
 }
 
+void Solver::allow(int node, std::vector<int> candidates) {
+  nodes_[node].choice = candidates.empty() ? 0 : candidates.front();
+  allowed_[node] = std::move(candidates);
+}
+
 // Everything that depends on this node's choice.
 double Solver::around(int index) const {
   const SolverNode &node = nodes_[index];
   double seconds = node.seconds[node.choice] * node.weight;
   for (int value : touched_[index]) {
-    seconds += valueSeconds(value);
+    seconds += boxes_.secondsOf(value);
   }
   return seconds;
 }
@@ -132,7 +87,7 @@ double Solver::total() const {
     seconds += node.seconds[node.choice] * node.weight;
   }
   for (size_t v = 0; v < values_.size(); ++v) {
-    seconds += valueSeconds(int(v));
+    seconds += boxes_.secondsOf(int(v));
   }
   return seconds;
 }
@@ -142,13 +97,13 @@ bool Solver::improve(int index) { return improve(index, /*orEqual=*/false) != 0;
 // Gives a node the best candidate, and says what that saves; `orEqual`: another one, if it is no worse. 0: it has none.
 double Solver::improve(int index, bool orEqual) {
   SolverNode &node = nodes_[index];
-  if (node.candidates.size() == 1) {
+  if (allowed_[index].size() == 1) {
     return 0;
   }
   int before = node.choice, best = before;
   const double present = around(index);
   double bestSeconds = present;
-  for (int c = 0; c < int(node.candidates.size()); ++c) {
+  for (int c : allowed_[index]) {
     if (c == before) {
       continue;
     }
@@ -275,7 +230,7 @@ void Solver::improveAround(const std::vector<int> &nodes, bool thoroughly) {
   for (int round = 0; round < kSweeps; ++round) {
     bool better = false;
     for (int n : near) {
-      for (int c = 0; c < int(nodes_[n].candidates.size()); ++c) {
+      for (int c : allowed_[n]) {
         better |= nodes_[n].choice != c && tryAround(n, c);
       }
     }
@@ -363,7 +318,7 @@ double Solver::aroundAll(const std::vector<int> &nodes, const std::vector<int> &
     seconds += nodes_[n].seconds[nodes_[n].choice] * nodes_[n].weight;
   }
   for (int v : values) {
-    seconds += valueSeconds(v);
+    seconds += boxes_.secondsOf(v);
   }
   return seconds;
 }
@@ -380,17 +335,27 @@ bool Solver::improvePath(const std::vector<int> &path) {
   double before = aroundAll(path, values);
   std::vector<std::vector<int>> came(path.size());
   std::vector<double> best;
+  // Of the value that comes from the node before, whose candidates make it in a few states: by its state.
+  std::vector<std::optional<double>> inSeconds;
+  const auto secondsIn = [&](int value) {
+    const size_t made = size_t(boxes_.madeAs(value));
+    inSeconds.resize(std::max(inSeconds.size(), made + 1));
+    return inSeconds[made] ? *inSeconds[made] : inSeconds[made].emplace(boxes_.secondsOf(value));
+  };
   for (size_t i = 0; i < path.size(); ++i) {
     SolverNode &node = nodes_[path[i]];
     int in = link(path, i), out = link(path, i + 1);
     std::vector<double> seconds;
-    for (node.choice = 0; node.choice < int(node.candidates.size()); ++node.choice) {
-      double own = around(path[i]) - (in >= 0 ? valueSeconds(in) : 0) - (out >= 0 ? valueSeconds(out) : 0);
+    for (int own : allowed_[path[i]]) {
+      node.choice = own;
+      double ownSeconds =
+          around(path[i]) - (in >= 0 ? boxes_.secondsOf(in) : 0) - (out >= 0 ? boxes_.secondsOf(out) : 0);
       int arg = 0;
       double least = 0;
+      inSeconds.clear();
       for (int c = 0; in >= 0 && c < int(best.size()); ++c) {
-        nodes_[path[i - 1]].choice = c;
-        double sum = best[c] + valueSeconds(in);
+        nodes_[path[i - 1]].choice = allowed_[path[i - 1]][c];
+        double sum = best[c] + secondsIn(in);
         if (c == 0 || sum < least - kEpsilon) {
           arg = c;
           least = sum;
@@ -399,7 +364,7 @@ bool Solver::improvePath(const std::vector<int> &path) {
       if (in >= 0) {
         nodes_[path[i - 1]].choice = old[i - 1];
       }
-      seconds.push_back(own + least);
+      seconds.push_back(ownSeconds + least);
       came[i].push_back(arg);
     }
     node.choice = old[i];
@@ -407,7 +372,7 @@ bool Solver::improvePath(const std::vector<int> &path) {
   }
   int at = int(std::min_element(best.begin(), best.end()) - best.begin());
   for (size_t i = path.size(); i-- > 0; at = came[i][at]) {
-    nodes_[path[i]].choice = at;
+    nodes_[path[i]].choice = allowed_[path[i]][at];
   }
   if (aroundAll(path, values) < before - kEpsilon) {
     return true;
@@ -441,7 +406,8 @@ void Solver::findCopies() {
     for (int n : members) {
       classOf[n] = int(copies_.size());
     }
-    copies_.push_back({members, valuesAround(members), {}});
+    const std::vector<double> &seconds = nodes_[members[0]].seconds;
+    copies_.push_back({members, valuesAround(members), {}, *std::min_element(seconds.begin(), seconds.end())});
   }
   for (Copies &copies : copies_) {
     for (int n : copies.nodes) {
@@ -502,7 +468,7 @@ double Solver::around(const Copies &copies) const {
   const SolverNode &node = nodes_[copies.nodes[0]];
   double seconds = node.seconds[node.choice] * node.weight * double(copies.nodes.size());
   for (auto [value, count] : copies.alike) {
-    seconds += valueSeconds(value) * count;
+    seconds += boxes_.secondsOf(value) * count;
   }
   return seconds;
 }
@@ -548,14 +514,37 @@ bool Solver::improveTogether(Copies &copies, double &present) {
   return best >= 0;
 }
 
+// What a class takes more, itself, than it would with its fastest signature.
+double Solver::excessOf(const Copies &copies) const {
+  double seconds = 0;
+  for (int n : copies.nodes) {
+    const SolverNode &node = nodes_[n];
+    seconds += (node.seconds[node.choice] - copies.fastest) * node.weight;
+  }
+  return seconds;
+}
+
+// All seconds but those that the ops would take with their fastest signatures.
+double Solver::excess() const {
+  double seconds = total();
+  for (const Copies &copies : copies_) {
+    for (int n : copies.nodes) {
+      seconds -= copies.fastest * nodes_[n].weight;
+    }
+  }
+  return seconds;
+}
+
 // Gives all copies of an op another signature and lets their neighbours follow, each class at most once; keeps the
-// result if it is cheaper as a whole.
-bool Solver::tryRegion(int start, int candidate) {
+// result if it is cheaper as a whole. `left`: what excess() is at present, which this adds its change to. What the
+// classes that were visited have of it stays, so that nothing can be gained once that is all: where boxes cost nothing
+// every neighbour would follow, for nothing.
+bool Solver::tryRegion(int start, int candidate, double &left) {
   std::vector<std::pair<int, int>> undo; // nodes, and what they had
   std::vector<int> changed;
   std::vector<bool> seen(copies_.size(), false);
   std::deque<int> queue;
-  double delta = 0;
+  double delta = 0, kept = 0; // `kept`: the excess of what was visited
   auto change = [&](int which, auto move) {
     Copies &copies = copies_[which];
     seen[which] = true;
@@ -566,7 +555,9 @@ bool Solver::tryRegion(int start, int candidate) {
     for (int n : copies.nodes) {
       undo.push_back({n, nodes_[n].choice});
     }
-    if (!move(copies, now)) {
+    const bool moved = move(copies, now);
+    kept += excessOf(copies);
+    if (!moved) {
       undo.resize(known);
       return;
     }
@@ -578,12 +569,13 @@ bool Solver::tryRegion(int start, int candidate) {
     seconds = around(copies);
     return true;
   });
-  for (; !queue.empty(); queue.pop_front()) {
+  for (; !queue.empty() && kept < left - kEpsilon / 2; queue.pop_front()) {
     if (int next = queue.front(); !seen[next] && candidatesOf(copies_[next]) > 1) {
       change(next, [&](Copies &copies, double &seconds) { return improveTogether(copies, seconds); });
     }
   }
-  if (delta < -kEpsilon) {
+  if (queue.empty() && delta < -kEpsilon) {
+    left += delta;
     return true;
   }
   for (auto [node, choice] : undo) {
@@ -624,9 +616,10 @@ void Solver::solve() {
     for (Copies &copies : copies_) {
       setUniform(copies);
     }
+    double left = excess();
     for (int i = 0; i < int(copies_.size()); ++i) {
       for (int c = 0; c < candidatesOf(copies_[i]); ++c) {
-        changed |= !haveAll(copies_[i], c) && tryRegion(i, c);
+        changed |= !haveAll(copies_[i], c) && tryRegion(i, c, left);
       }
     }
     if (!changed) {
