@@ -30,40 +30,60 @@ std::unique_ptr<BlockClass::Case> BlockClass::caseOf(std::vector<std::vector<int
   left = undominatedLabels(block_.labelling, std::move(left), border_);
   auto made = std::make_unique<Case>(Case{Elimination(block_.labelling, std::move(left), border_, table_), {}});
   const Factor &border = made->elimination.border();
-  std::vector<int> labels(block_.labelling.own.size());
-  for (int in = 0; in < ins_; ++in) {
-    for (int out = 0; out < outs_; ++out) {
-      bool is = setBorder(in, out, labels);
-      for (size_t i = 0; is && i < border.scope.size(); ++i) {
-        is = border.classOf[i][labels[border.scope[i]]] >= 0;
-      }
-      made->entryOf.push_back(is ? int(border.entryOf(labels)) : -1);
+  const std::vector<Part> ins = partsOf(/*isIn=*/true, border), outs = partsOf(/*isIn=*/false, border);
+  made->entryOf.reserve(ins.size() * outs.size());
+  for (const Part &in : ins) {
+    for (const Part &out : outs) {
+      const bool is = in.entry >= 0 && out.entry >= 0 && in.shared == out.shared;
+      made->entryOf.push_back(is ? in.entry + out.entry : -1);
     }
   }
   return made;
 }
 
-bool BlockClass::setBorder(int in, int out, std::vector<int> &labels) const {
-  for (int v : border_) {
-    labels[v] = -1;
-  }
-  bool same = true;
-  const auto set = [&](const std::vector<int> &variables, int state) {
-    for (size_t i = variables.size(); i-- > 0;) {
-      const int v = variables[i], count = int(block_.labelling.own[v].size());
-      same = same && (labels[v] < 0 || labels[v] == state % count);
-      labels[v] = state % count;
-      state /= count;
-    }
+std::vector<BlockClass::Part> BlockClass::partsOf(bool isIn, const Factor &border) const {
+  const auto has = [](const std::vector<int> &side, int v) {
+    return std::find(side.begin(), side.end(), v) != side.end();
   };
-  set(block_.in, in);
-  set(block_.out, out);
+  std::vector<Part> parts(isIn ? ins_ : outs_);
+  std::vector<int> labels(block_.labelling.own.size());
+  for (int state = 0; state < int(parts.size()); ++state) {
+    for (int v : border_)
+      labels[v] = -1;
+    bool is = set(isIn ? block_.in : block_.out, state, labels);
+    Part &part = parts[state];
+    size_t entry = 0;
+    for (size_t i = 0; is && i < border.scope.size(); ++i) {
+      const int v = border.scope[i];
+      const bool counts = isIn ? has(block_.in, v) : !has(block_.in, v);
+      const int mine = labels[v] < 0 ? 0 : border.classOf[i][labels[v]];
+      is = mine >= 0;
+      entry = entry * border.classes[i] + (counts ? mine : 0);
+    }
+    part.entry = is ? int(entry) : -1;
+    for (int v : border_) {
+      if (has(block_.in, v) && has(block_.out, v))
+        part.shared.push_back(labels[v]);
+    }
+  }
+  return parts;
+}
+
+bool BlockClass::set(const std::vector<int> &variables, int state, std::vector<int> &labels) const {
+  bool same = true;
+  for (size_t i = variables.size(); i-- > 0;) {
+    const int v = variables[i], count = int(block_.labelling.own[v].size());
+    same = same && (labels[v] < 0 || labels[v] == state % count);
+    labels[v] = state % count;
+    state /= count;
+  }
   return same;
 }
 
 std::vector<int> BlockClass::atBorder(int in, int out) const {
   std::vector<int> labels(block_.labelling.own.size(), 0);
-  setBorder(in, out, labels);
+  set(block_.in, in, labels);
+  set(block_.out, out, labels);
   return labels;
 }
 

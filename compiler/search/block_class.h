@@ -63,8 +63,15 @@ private:
   };
 
   std::unique_ptr<Case> caseOf(std::vector<std::vector<int>> left) const;
-  // Sets the labels of the border's variables; false if a variable would have two.
-  bool setBorder(int in, int out, std::vector<int> &labels) const;
+  // A state of one side as a part of an entry of the border's table. The number of the entry is the sum of both parts':
+  // variables that both sides have count in that of `in`, and have to have the same labels.
+  struct Part {
+    int entry = -1; // -1: there is no entry with this state
+    std::vector<int> shared;
+  };
+  std::vector<Part> partsOf(bool isIn, const Factor &border) const;
+  // Sets the labels of one side's variables; false if one of them, unless it has -1, gets another label.
+  bool set(const std::vector<int> &variables, int state, std::vector<int> &labels) const;
   std::vector<int> atBorder(int in, int out) const;
 
   const Block &block_;
