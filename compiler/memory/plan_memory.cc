@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -185,20 +186,6 @@ void PlaceInTiers(const plan::Program& program, plan::Stage& stage) {
   }
 }
 
-// With as many slots as any buffer will ever get.
-plan::Plan Loosened(const plan::Plan& plan) {
-  plan::Plan loose = plan;
-  for (const plan::Program& program : plan::ProgramsOf(plan)) {
-    const std::vector<bool> may = AreOfMicroBatch(program);
-    for (int b = 0; b < program.stage->buffers_size(); ++b) {
-      plan::Buffer& buffer = *loose.mutable_stages(program.index)->mutable_buffers(b);
-      const int64_t most = std::min(kMostPlaces, program.micro_batches);
-      if (may[program.root[b]] && buffer.slots() < most) buffer.set_slots(static_cast<int32_t>(most));
-    }
-  }
-  return loose;
-}
-
 // The order of the acts of a plan, a stage each, and the most bytes that are live in it.
 struct Recorded {
   explicit Recorded(const plan::Plan& plan)
@@ -220,15 +207,56 @@ struct Recorded {
   std::vector<int64_t> bounds;
 };
 
+// The plan of these programs with as many slots as any buffer will ever get; nothing if it has them.
+std::optional<plan::Plan> Loosened(const std::vector<plan::Program>& programs) {
+  std::optional<plan::Plan> loose;
+  for (const plan::Program& program : programs) {
+    const std::vector<bool> may = AreOfMicroBatch(program);
+    const int64_t most = std::min(kMostPlaces, program.micro_batches);
+    for (int b = 0; b < program.stage->buffers_size(); ++b) {
+      if (!may[program.root[b]] || program.slots[b] >= most) continue;
+      if (!loose) loose = *program.plan;
+      loose->mutable_stages(program.index)->mutable_buffers(b)->set_slots(static_cast<int32_t>(most));
+    }
+  }
+  return loose;
+}
+
+// Whether a plan has the slots that its programs had when they were recorded: then it has that order too.
+bool HasSlotsOf(const plan::Plan& plan, const Recorded& recorded) {
+  return std::all_of(recorded.programs.begin(), recorded.programs.end(), [&](const plan::Program& program) {
+    const auto& buffers = plan.stages(program.index).buffers();
+    return std::equal(buffers.begin(), buffers.end(), program.slots.begin(),
+                      [](const plan::Buffer& buffer, int32_t slots) { return buffer.slots() == slots; });
+  });
+}
+
 }  // namespace
 
 absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
-  for (const plan::Program& program : plan::ProgramsOf(*plan))
-    PlaceInTiers(program, *plan->mutable_stages(program.index));
-  const plan::Plan scheduled = *plan, loose = Loosened(scheduled);
-  Recorded tight(scheduled), free(loose);
+  // A stage gets other slots and offsets when nobody asks for its program any more; the order knows no offsets.
+  Recorded tight(*plan);
+  for (const plan::Program& program : tight.programs) PlaceInTiers(program, *plan->mutable_stages(program.index));
   if (absl::Status status = tight.Record(); !status.ok()) return status;
-  if (absl::Status status = free.Record(); !status.ok()) return status;
+  // More slots make no less live.
+  const auto is_hopeless = [&](const plan::Program& program) {
+    return options.limit_bytes > 0 && tight.bounds[program.index] > options.limit_bytes;
+  };
+  if (std::all_of(tight.programs.begin(), tight.programs.end(), is_hopeless)) {
+    for (const plan::Program& program : tight.programs) {
+      plan::Stage& stage = *plan->mutable_stages(program.index);
+      stage.set_arena_bytes(tight.bounds[program.index]);
+      stage.set_lower_bound_bytes(tight.bounds[program.index]);
+    }
+    return absl::OkStatus();
+  }
+  const std::optional<plan::Plan> loose = Loosened(tight.programs);
+  std::optional<Recorded> loosened;
+  if (loose) {
+    loosened.emplace(*loose);
+    if (absl::Status status = loosened->Record(); !status.ok()) return status;
+  }
+  const Recorded& free = loosened ? *loosened : tight;
   // Of a stage, for the slots that its program has: more slots change nothing of the order.
   const auto may_have_more = [&](const plan::Program& program) {
     std::vector<bool> may = AreOfMicroBatch(program);
@@ -239,10 +267,6 @@ absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
   };
   const bool loosen = free.Live() <= kLittleMore * tight.Live();
   const Recorded& order = loosen ? free : tight;
-  // More slots make no less live.
-  const auto is_hopeless = [&](const plan::Program& program) {
-    return options.limit_bytes > 0 && tight.bounds[program.index] > options.limit_bytes;
-  };
   for (const plan::Program& program : tight.programs) {
     if (is_hopeless(program)) {
       plan->mutable_stages(program.index)->set_arena_bytes(tight.bounds[program.index]);
@@ -253,9 +277,12 @@ absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
     Set(program, *planner.Make(options), *plan->mutable_stages(program.index));
   }
   // With the slots that it has now, a plan may have less live than the order that they were chosen with.
-  const plan::Plan chosen = *plan;
-  Recorded planned(chosen);
-  if (absl::Status status = planned.Record(); !status.ok()) return status;
+  std::optional<Recorded> again;
+  if (!HasSlotsOf(*plan, tight)) {
+    again.emplace(*plan);
+    if (absl::Status status = again->Record(); !status.ok()) return status;
+  }
+  const Recorded& planned = again ? *again : tight;
   for (const plan::Program& program : planned.programs) {
     plan::Stage& stage = *plan->mutable_stages(program.index);
     if (is_hopeless(program)) continue;
@@ -265,10 +292,14 @@ absl::Status PlanMemory(const MemoryOptions& options, plan::Plan* plan) {
     const std::unique_ptr<SlotLayout> layout = planner.Make(options);
     if (layout->arena() < stage.arena_bytes()) Set(program, *layout, stage);
   }
-  Recorded placed(*plan);
-  if (absl::Status status = placed.Record(); !status.ok()) return status;
-  for (size_t s = 0; s < placed.bounds.size(); ++s) {
-    plan->mutable_stages(static_cast<int>(s))->set_lower_bound_bytes(placed.bounds[s]);
+  std::optional<Recorded> last;
+  if (!HasSlotsOf(*plan, planned)) {
+    last.emplace(*plan);
+    if (absl::Status status = last->Record(); !status.ok()) return status;
+  }
+  const std::vector<int64_t>& bounds = last ? last->bounds : planned.bounds;
+  for (size_t s = 0; s < bounds.size(); ++s) {
+    plan->mutable_stages(static_cast<int>(s))->set_lower_bound_bytes(bounds[s]);
   }
   return absl::OkStatus();
 }
