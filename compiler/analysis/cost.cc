@@ -37,9 +37,22 @@ double modelFlops(GraphOp graph) {
 
 // Of the operands of a product: "bf16", and "tf32" for f32 that may be rounded to it.
 static std::string productType(WeftOpInterface op, RankedTensorType operand) {
-  std::string type;
-  llvm::raw_string_ostream(type) << operand.getElementType();
-  return op->hasAttr("tf32") ? "tf32" : type;
+  return op->hasAttr("tf32") ? "tf32" : elementNameOf(operand.getElementType());
+}
+
+std::string elementNameOf(mlir::Type element) {
+  if (element.isF32() || element.isF16()) {
+    return element.isF32() ? "f32" : "f16";
+  }
+  if (element.isBF16()) {
+    return "bf16";
+  }
+  if (element.isSignlessInteger()) {
+    return "i" + std::to_string(element.getIntOrFloatBitWidth());
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
 }
 
 std::string narrowestOf(ArrayRef<RankedTensorType> tensors) {
@@ -48,11 +61,7 @@ std::string narrowestOf(ArrayRef<RankedTensorType> tensors) {
     auto element = llvm::dyn_cast<mlir::FloatType>(tensor.getElementType());
     narrowest = element && (!narrowest || element.getWidth() < narrowest.getWidth()) ? element : narrowest;
   }
-  std::string text;
-  if (narrowest) {
-    llvm::raw_string_ostream(text) << narrowest;
-  }
-  return text;
+  return narrowest ? elementNameOf(narrowest) : "";
 }
 
 plan::KernelWork workOf(WeftOpInterface op, ArrayRef<RankedTensorType> operands, ArrayRef<RankedTensorType> results) {

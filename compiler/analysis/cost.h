@@ -15,6 +15,10 @@ double modelFlops(ir::GraphOp graph);
 /// The local type of a value on a rank of `placement`; the whole type if it has no SBP.
 mlir::RankedTensorType tileOf(mlir::Value value, ir::PlacementAttr placement);
 
+/// "bf16", "i32": an element type as MLIR writes it. Of those that tensors have it sets up no printer, which takes
+/// longer than all that is asked with the name.
+std::string elementNameOf(mlir::Type element);
+
 /// "bf16": the narrowest floating-point type of tensors; "" if none has one.
 std::string narrowestOf(llvm::ArrayRef<mlir::RankedTensorType> tensors);
 

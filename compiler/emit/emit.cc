@@ -19,8 +19,7 @@ namespace {
 
 // The element type that MLIR calls so.
 std::optional<plan::DType> dtypeOf(mlir::Type type) {
-  std::string name;
-  llvm::raw_string_ostream(name) << type;
+  const std::string name = elementNameOf(type);
   for (const ElementType &row : kElementTypes) {
     if (name == row.mlir) {
       return plan::DType(row.type);

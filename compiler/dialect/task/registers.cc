@@ -21,6 +21,12 @@ mlir::ValueRange inputsOf(Operation *work) {
       .Default([](Operation *) { return mlir::ValueRange(); });
 }
 
+// They are the last operands.
+bool isOutput(mlir::OpOperand &use) {
+  Operation *work = use.getOwner();
+  return use.getOperandNumber() + outputsOf(work).size() >= work->getNumOperands();
+}
+
 bool isState(Value root) {
   BufferKind kind = root.getDefiningOp<BufferOp>().getKind();
   return kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Cache;

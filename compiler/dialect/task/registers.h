@@ -12,6 +12,8 @@ bool isState(mlir::Value root);
 /// What an op of an actor writes and reads.
 mlir::ValueRange outputsOf(mlir::Operation *work);
 mlir::ValueRange inputsOf(mlir::Operation *work);
+/// Whether a use is one of what such an op writes.
+bool isOutput(mlir::OpOperand &use);
 
 /// The registers of a program as its plan has them: a buffer on bytes that several actors touch, parameters and state
 /// aside, is a register of the actor that first writes it, read by those that see the value which that one made; so is

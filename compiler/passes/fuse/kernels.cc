@@ -24,14 +24,18 @@ KernelOp writerOf(Value buffer) {
   if (!buffer.getDefiningOp<task::BufferOp>()) {
     return {};
   }
+  // All kernels may read one number: only its uses by what writes it are looked at.
   Operation *writer = nullptr;
-  for (Operation *user : buffer.getUsers()) {
-    if (llvm::is_contained(task::outputsOf(user), buffer)) {
+  for (mlir::OpOperand &use : buffer.getUses()) {
+    if (task::isOutput(use)) {
       if (writer) {
         return {};
       }
-      writer = user;
+      writer = use.getOwner();
     }
+  }
+  if (writer && llvm::count(writer->getOperands(), buffer) > 1) {
+    return {};
   }
   return llvm::dyn_cast_or_null<KernelOp>(writer);
 }
@@ -98,7 +102,8 @@ SmallVector<Operation *> usersOf(Value buffer) {
 }
 
 bool writes(Operation *op, Value buffer) {
-  return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == task::rootOf(buffer); });
+  const Value root = task::rootOf(buffer);
+  return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == root; });
 }
 
 // Gives an op that has just come to its block a number between those of its neighbours. Two neighbours without one
@@ -166,17 +171,27 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   if (isEarly) {
     return nullptr;
   }
+  // All parts may read one number, which as many others read too.
+  llvm::DenseMap<Value, SmallVector<Operation *>> known;
+  auto writersOf = [&](Value buffer) -> ArrayRef<Operation *> {
+    auto [it, isNew] = known.try_emplace(task::rootOf(buffer));
+    if (isNew) {
+      it->second = usersOf(it->first);
+      llvm::erase_if(it->second, [&](Operation *user) { return isPart(user) || !writes(user, it->first); });
+    }
+    return it->second;
+  };
   for (Value input : fused.inputs) {
-    for (Operation *user : usersOf(task::rootOf(input))) {
-      if (writes(user, input) && !isPart(user) && !before(user, place) && before(user, last)) {
+    for (Operation *user : writersOf(input)) {
+      if (!before(user, place) && before(user, last)) {
         return nullptr;
       }
     }
   }
   for (KernelOp part : parts) {
     for (Value input : part.getInputs()) {
-      for (Operation *user : usersOf(task::rootOf(input))) {
-        if (!isPart(user) && before(part, user) && before(user, place) && writes(user, input)) {
+      for (Operation *user : writersOf(input)) {
+        if (before(part, user) && before(user, place)) {
           return nullptr;
         }
       }
