@@ -97,8 +97,8 @@ std::vector<std::string> Space::open() const {
       keys.push_back(axis.key);
   }
   for (auto [key, isSet] :
-       {std::pair("batch.micro", asked_.batch().micro() > 0), std::pair("batch.overlap", asked_.batch().overlap() > 0), std::pair("zero.stage", asked_.zero().has_stage()),
-        std::pair("zero.group", asked_.zero().group() > 0),
+       {std::pair("batch.micro", asked_.batch().micro() > 0), std::pair("batch.overlap", asked_.batch().overlap() > 0),
+        std::pair("zero.stage", asked_.zero().has_stage()), std::pair("zero.group", asked_.zero().group() > 0),
         std::pair("pipeline.schedule", asked_.pipeline().has_schedule() || !asked_.pipeline().schedule_file().empty()),
         std::pair("pipeline.chunks", asked_.pipeline().chunks() > 0),
         std::pair("recompute.policy", asked_.recompute().has_policy())}) {
@@ -123,7 +123,8 @@ bool Space::has(const Choice &choice) const {
     return false;
   return choice.ranks() <= ranks_ && divides && choice.pipeline <= kMostStages &&
          allows(asked_.batch().micro() * choice.overlap, choice.micro) && global % choice.micro == 0 &&
-         choice.micro % (choice.data * choice.overlap) == 0 && global / choice.micro <= kMostMicroBatches && allowsZero(choice);
+         choice.micro % (choice.data * choice.overlap) == 0 && global / choice.micro <= kMostMicroBatches &&
+         allowsZero(choice);
 }
 
 // Of choices that ZeRO makes one plan of, one.

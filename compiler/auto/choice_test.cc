@@ -57,8 +57,9 @@ TEST(ChoiceTest, TheSpaceIsWhatLoopsFind) {
 TEST(ChoiceTest, KeysOfTheJobStay) {
   const Space space(jobOf({"dist.tensor=1", "dist.data=2", "zero.stage=0", "pipeline.schedule=GPIPE"}),
                     clusterOf(1, 4));
-  EXPECT_EQ(space.open(), (std::vector<std::string>{"dist.expert", "dist.context", "dist.pipeline", "batch.micro",
-                                                    "batch.overlap", "zero.group", "pipeline.chunks", "recompute.policy"}));
+  EXPECT_EQ(space.open(),
+            (std::vector<std::string>{"dist.expert", "dist.context", "dist.pipeline", "batch.micro", "batch.overlap",
+                                      "zero.group", "pipeline.chunks", "recompute.policy"}));
   const std::set<Choice> choices = choicesOf(space);
   EXPECT_FALSE(choices.empty());
   for (const Choice &choice : choices) {

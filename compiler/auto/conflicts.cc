@@ -138,4 +138,24 @@ absl::Status checkKeys(const Job &asked, const Cluster &cluster) {
   return checkChunks(asked);
 }
 
+absl::Status noLayout(const Job &asked, const Cluster &cluster) {
+  const Dist &dist = asked.dist();
+  std::string set;
+  for (auto [key, value] : {std::pair("batch.micro", asked.batch().micro()),
+                            {"batch.overlap", asked.batch().overlap()},
+                            {"dist.data", dist.data()},
+                            {"dist.expert", dist.expert()},
+                            {"dist.context", dist.context()},
+                            {"dist.tensor", dist.tensor()},
+                            {"dist.pipeline", dist.pipeline()},
+                            {"zero.group", asked.zero().group()}}) {
+    absl::StrAppend(&set, value > 0 ? absl::StrCat(", ", key, " ", value) : "");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("graph.auto_parallel: expected keys that some layout has, got batch.global ", asked.batch().global(),
+                   set, " on ", cluster.node().count() * cluster.node().ranks(),
+                   " ranks: sizes of axes multiply to a divisor of the ranks, and dist.data divides batch.micro, which "
+                   "divides batch.global"));
+}
+
 } // namespace weft::compiler

@@ -21,6 +21,9 @@ absl::Status checkKeys(const Job &asked, const Cluster &cluster);
 /// pieces as chunks, and whether `pipeline.cuts` are some of them, in their order. Errors are as above.
 absl::Status checkPieces(const Job &asked, const std::vector<std::string> &pieces);
 
+/// The error of a job whose keys no layout has, though each may be right.
+absl::Status noLayout(const Job &asked, const Cluster &cluster);
+
 } // namespace weft::compiler
 
 #endif // WEFT_COMPILER_AUTO_CONFLICTS_H_

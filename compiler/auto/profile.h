@@ -42,8 +42,8 @@ struct Profile {
   bool isChain = false;      // each piece reads in its forward what the one before it makes
 };
 
-/// Of a plan of one stage, with two micro-batches or one (or as many times those that overlap), and its simulation; its offsets do not count. An error is
-/// that of MeasureMemory.
+/// Of a plan of one stage, with two micro-batches or one (or as many times those that overlap), and its simulation; its
+/// offsets do not count. An error is that of MeasureMemory.
 absl::StatusOr<Profile> profileOf(const plan::Plan &plan, const sim::Report &report);
 
 /// With as many layers of each repeat as the model has: those between the first and the last that the profile has stand

@@ -85,7 +85,7 @@ public:
     closeUnused();
     std::vector<Choice> starts = space_.starts();
     if (starts.empty())
-      return nothingPossible();
+      return noLayout(asked_, cluster_);
     setLeast();
     fitsFirst(starts);
     for (const Choice &start : starts)
@@ -119,26 +119,6 @@ private:
     }
     if (!bound_.isTrained())
       space_.close("zero.stage");
-  }
-
-  absl::Status nothingPossible() const {
-    const Dist &dist = asked_.dist();
-    std::string set;
-    for (auto [key, value] : {std::pair("batch.micro", asked_.batch().micro()),
-                              {"batch.overlap", asked_.batch().overlap()},
-                              {"dist.data", dist.data()},
-                              {"dist.expert", dist.expert()},
-                              {"dist.context", dist.context()},
-                              {"dist.tensor", dist.tensor()},
-                              {"dist.pipeline", dist.pipeline()},
-                              {"zero.group", asked_.zero().group()}}) {
-      absl::StrAppend(&set, value > 0 ? absl::StrCat(", ", key, " ", value) : "");
-    }
-    return absl::InvalidArgumentError(
-        absl::StrCat("graph.auto_parallel: expected keys that some layout has, got batch.global ",
-                     asked_.batch().global(), set, " on ", cluster_.node().count() * cluster_.node().ranks(),
-                     " ranks: sizes of axes multiply to a divisor of the ranks, and dist.data divides batch.micro, "
-                     "which divides batch.global"));
   }
 
   absl::Status nothingFound() const {

@@ -440,7 +440,8 @@ private:
           continue;
         }
         if (actor.getSection() == task::Section::Micro) {
-          ofUnit[actor.getUnit().value_or("F")].push_back({int(index), actor->getAttrOfType<mlir::DenseI64ArrayAttr>(kTurnName)});
+          ofUnit[actor.getUnit().value_or("F")].push_back(
+              {int(index), actor->getAttrOfType<mlir::DenseI64ArrayAttr>(kTurnName)});
         } else {
           (actor.getSection() == task::Section::Begin ? begin : end).add_actors(int(index));
         }
@@ -486,7 +487,8 @@ private:
     return turns;
   }
 
-  // Actor and micro-batch of the turn. Without places an actor acts for one after the other, before the next actor does.
+  // Actor and micro-batch of the turn. Without places an actor acts for one after the other, before the next actor
+  // does.
   static std::vector<std::pair<int, int>> actsOf(const Turn &turn, const Actors &actors) {
     std::vector<std::tuple<int64_t, int, int>> placed;
     for (auto [actor, places] : actors.lookup(schedule::nameOf(turn.unit))) {

@@ -222,7 +222,8 @@ TEST_F(EmitTest, MicroBatchesThatOverlapActInTurns) {
   task.actor "b" compute micro unit "B" { task.kernel "use" ins(%x : !t) {} micro {phase = "backward"} }
   task.actor "read" host micro unit "F" { task.kernel "fill" outs(%y : !t) {} micro }
 )";
-  ASSERT_TRUE(emit(program(actors, 5, R"(units ["F0", "F1", "B0", "B1", "F2", "F3", "B2", "B3", "F4", "B4"] overlap(2))")))
+  ASSERT_TRUE(
+      emit(program(actors, 5, R"(units ["F0", "F1", "B0", "B1", "F2", "F3", "B2", "B3", "F4", "B4"] overlap(2))")))
       << diagnostic;
   EXPECT_EQ(runsOf("compute"), "f+0 f+1 g+0 g+1 b+0 b+1*2/2 | f g | b");
   EXPECT_EQ(runsOf("host"), "read+0 read+1*2/2 | read");

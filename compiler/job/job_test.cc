@@ -350,7 +350,8 @@ TEST(JobTest, KeysThatReplaceEachOtherAreRefused) {
     EXPECT_EQ(ErrorOf(kWhole, {"dist.pipeline=2", override_text}), std::string("models/gpt2/jobs/a.job: ") + error);
   }
   EXPECT_EQ(ErrorOf(kWhole, {"dist.pipeline=2", "pipeline.schedule_file=order.txt", "batch.overlap=2"}),
-            "models/gpt2/jobs/a.job: batch.overlap: expected 1 with pipeline.schedule_file, which orders micro-batches one by "
+            "models/gpt2/jobs/a.job: batch.overlap: expected 1 with pipeline.schedule_file, which orders micro-batches "
+            "one by "
             "one, got 2");
 }
 

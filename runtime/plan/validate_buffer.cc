@@ -99,8 +99,9 @@ absl::Status CheckTier(const Plan& plan, const Buffer& buffer) {
     case Buffer::WORKING:
       break;
     default:
-      return InvalidPlan("tier: expected only of parameters, optimizer state, gradients, activations and working copies, got ",
-                         Buffer::Kind_Name(buffer.kind()));
+      return InvalidPlan(
+          "tier: expected only of parameters, optimizer state, gradients, activations and working copies, got ",
+          Buffer::Kind_Name(buffer.kind()));
   }
   if (buffer.slot_offsets_size() > 0) return InvalidPlan("slot offsets: expected none in a tier");
   return absl::OkStatus();

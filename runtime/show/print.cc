@@ -122,9 +122,10 @@ std::string OrderText(const Program& program, const Run& run) {
   }
   if (run.actors_size() > kMostNames) names.push_back(absl::StrCat("and ", run.actors_size() - kMostNames, " more"));
   const int64_t stride = std::max<int64_t>(run.stride(), 1), last = run.first_micro_batch() + stride * run.repeat() - 1;
-  const std::string when = !micro              ? "once a step"
-                           : last == run.first_micro_batch() ? absl::StrCat("micro-batch ", last)
-                                               : absl::StrCat("micro-batches ", run.first_micro_batch(), " to ", last);
+  const std::string when = !micro ? "once a step"
+                           : last == run.first_micro_batch()
+                               ? absl::StrCat("micro-batch ", last)
+                               : absl::StrCat("micro-batches ", run.first_micro_batch(), " to ", last);
   return absl::StrCat(when, stride > 1 ? absl::StrCat(", ", stride, " at a time: ") : ": ", absl::StrJoin(names, ", "));
 }
 

@@ -48,8 +48,8 @@ struct Case {
 // Depends on the seed alone.
 Case RandomCase(uint64_t seed);
 
-// A layout of a model of which this is known. It may be forbidden. What AddOverlap() adds is drawn last: what other seeds
-// have made is made again.
+// A layout of a model of which this is known. It may be forbidden. What AddOverlap() adds is drawn last: what other
+// seeds have made is made again.
 Layout RandomLayout(Dice& dice, const Traits& traits);
 void AddOverlap(Dice& dice, Layout& layout);
 

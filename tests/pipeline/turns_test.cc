@@ -21,7 +21,9 @@ struct Layout {
   Overrides overrides;
 };
 
-void PrintTo(const Layout& layout, std::ostream* out) { *out << layout.job << " " << absl::StrJoin(layout.overrides, " "); }
+void PrintTo(const Layout& layout, std::ostream* out) {
+  *out << layout.job << " " << absl::StrJoin(layout.overrides, " ");
+}
 
 constexpr char kGpt2[] = "tests/oracle/tiny.job", kLlama[] = "models/llama/tiny.job",
                kMixtral[] = "models/mixtral/tiny.job";
@@ -80,7 +82,8 @@ std::vector<Layout> Layouts() {
   for (const char* schedule : {"schedule: GPIPE", "schedule: ONE_F_ONE_B", "schedule: ZERO_BUBBLE form: H1"})
     add(kGpt2, kEight, {"dist.tensor=2", "dist.pipeline=2", absl::StrCat("pipeline={", schedule, "}")});
   for (const char* schedule : {"schedule: INTERLEAVED chunks: 2", "schedule: ZERO_BUBBLE form: V"})
-    add(kGpt2, kFive, {"dist.tensor=2", "dist.pipeline=2", "model.set=layers=4", absl::StrCat("pipeline={", schedule, "}")});
+    add(kGpt2, kFive,
+        {"dist.tensor=2", "dist.pipeline=2", "model.set=layers=4", absl::StrCat("pipeline={", schedule, "}")});
   add(kLlama, kFive, {"dist.tensor=2", "dist.context=2"});
   add(kLlama, kEight, {"dist.data=2", "dist.tensor=2", "dist.pipeline=2", "zero.stage=3"});
   add(kMixtral, kFive, {"dist.expert=2", "dist.data=2"});
@@ -93,10 +96,11 @@ INSTANTIATE_TEST_SUITE_P(Layouts, SameBitsTest, testing::ValuesIn(Layouts()));
 // On links that take as long as the products do.
 TEST(TurnsTest, WhatIsExchangedIsBesideTheComputation) {
   const auto reportOf = [](int64_t micro, int64_t overlap, plan::Plan& plan) {
-    absl::StatusOr<plan::Plan> compiled =
-        CompileJob(kLlama,
-                   InTurns({"dist.tensor=2", "model.set=layers=4", absl::StrCat("batch={global: 16 micro: ", micro, "}")}, overlap),
-                   "tests/pipeline/even.cluster");
+    absl::StatusOr<plan::Plan> compiled = CompileJob(
+        kLlama,
+        InTurns({"dist.tensor=2", "model.set=layers=4", absl::StrCat("batch={global: 16 micro: ", micro, "}")},
+                overlap),
+        "tests/pipeline/even.cluster");
     EXPECT_TRUE(compiled.ok()) << compiled.status();
     if (compiled.ok()) plan = *compiled;
     absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
@@ -111,7 +115,8 @@ TEST(TurnsTest, WhatIsExchangedIsBesideTheComputation) {
   const plan::Program program = plan::ProgramOf(two, 0);
   for (const plan::Actor& actor : program.stage->actors()) {
     const bool exchanges = actor.section() == plan::Actor::MICRO && actor.collectives_size() > 0;
-    if (exchanges) EXPECT_EQ(program.stage->streams(actor.stream()).kind(), plan::Stream::COMMUNICATION) << actor.name();
+    if (exchanges)
+      EXPECT_EQ(program.stage->streams(actor.stream()).kind(), plan::Stream::COMMUNICATION) << actor.name();
   }
 }
 

@@ -62,7 +62,8 @@ public:
       for (Operation &op : actor.getBody().front()) {
         const double seconds = secondsOf(&op, placement, machine);
         // The collectives of an actor are one operation.
-        seconds_.back() = llvm::isa<task::CollectiveOp>(op) ? std::max(seconds_.back(), seconds) : seconds_.back() + seconds;
+        seconds_.back() =
+            llvm::isa<task::CollectiveOp>(op) ? std::max(seconds_.back(), seconds) : seconds_.back() + seconds;
       }
     }
     for (Stream &stream : streams_) {
@@ -96,8 +97,9 @@ private:
     return actor.getLane() ? *actor.getLane() : task::stringifyStreamKind(actor.getStream());
   }
 
-  // Of each actor those before it that touch what it writes, or write what it touches; and its part: a buffer that has not
-  // a slot for each micro-batch is handed on from one actor to the next for one of them as a whole, then for the next.
+  // Of each actor those before it that touch what it writes, or write what it touches; and its part: a buffer that has
+  // not a slot for each micro-batch is handed on from one actor to the next for one of them as a whole, then for the
+  // next.
   void findWaits() {
     struct Touch {
       size_t actor;

@@ -9,9 +9,9 @@
 
 namespace weft::compiler {
 
-/// Cuts what the computation of a unit does between two collectives in two parts that take about as long, where all of it
-/// takes longer than the shortest collective: what another micro-batch has to do before its next collective, such as a
-/// norm, may come between.
+/// Cuts what the computation of a unit does between two collectives in two parts that take about as long, where all of
+/// it takes longer than the shortest collective: what another micro-batch has to do before its next collective, such as
+/// a norm, may come between.
 void cutForTurns(std::vector<ActorWork> &portions, ir::PlacementAttr placement, const CostModel &machine);
 
 } // namespace weft::compiler
