@@ -12,8 +12,8 @@ from programs import JOB, call, contents, main  # noqa: E402
 OVERRIDES = [
     (["colour=1"], "colour: unknown key colour: expected model, batch, precision, optimizer, dist, graph, data, "
                    "cluster, seed, checkpoint, pipeline, zero, recompute, auto, evaluation, generate"),
-    (["batch.size=1"], "batch.size: unknown key size: expected global, micro"),
-    (["batch=3"], 'batch: expected one of its keys (global, micro) or {...}, got "3"'),
+    (["batch.size=1"], "batch.size: unknown key size: expected global, micro, overlap"),
+    (["batch=3"], 'batch: expected one of its keys (global, micro, overlap) or {...}, got "3"'),
     (["=3"], 'override: expected key.path=value, got "=3"'),
     (["dist.data"], "expected key.path=value after the job, got dist.data"),
     (["batch.global=many"], 'batch.global: expected a whole number, got "many"'),
@@ -64,7 +64,7 @@ OVERRIDES = [
 
 # The text of a job -> the error behind its path.
 TEXTS = [
-    ('model { file: "m.mlir" }\nbatch { globl: 4 }\n', ":2:9: unknown key globl: expected global, micro; did you mean global?"),
+    ('model { file: "m.mlir" }\nbatch { globl: 4 }\n', ":2:9: unknown key globl: expected global, micro, overlap; did you mean global?"),
     ('model { file: "m.mlir" }\nprecision { compute: F7 }\n', ":2:25: compute: expected F32, BF16, F16, got F7"),
     ('model { file: "m.mlir" }\nseed: 1\nseed: 2\n', ":3:5: seed: expected once, got it twice"),
     ("", ": model.file: expected the path of a model file, got none"),
