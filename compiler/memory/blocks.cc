@@ -75,6 +75,11 @@ struct SlotLife {
   }
 };
 
+// Micro-batches that are under way together.
+int64_t OverlapOf(const plan::Program& program) {
+  return std::max<int64_t>(program.plan->header().job().batch().overlap(), 1);
+}
+
 int32_t ComputeStream(const plan::Program& program) {
   const auto& streams = program.stage->streams();
   const auto computes = [](const plan::Stream& stream) { return stream.kind() == plan::Stream::COMPUTE; };
@@ -93,7 +98,7 @@ class Moments {
     std::vector<int64_t> gaps;  // before each computed act
     const plan::Actor* last = nullptr;
     int64_t last_turn = 0;
-    const int64_t together = std::max<int64_t>(program.plan->header().job().batch().overlap(), 1);
+    const int64_t together = OverlapOf(program);
     for (const plan::StageAct& act : orders.computed()) {
       const plan::Actor& actor = program.actor(act.actor);
       const bool same = last != nullptr && last->phase() == actor.phase() && last->chunk() == actor.chunk() &&
@@ -274,20 +279,21 @@ std::vector<bool> NeverWaited(const plan::Program& program, const plan::Orders& 
   return never;
 }
 
-Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& places,
-               const std::vector<Slots>& slots) {
+Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& slots,
+               const std::vector<int32_t>& together) {
   const Moments moments(program, orders);
+  const int64_t overlap = OverlapOf(program);
   moments_ = moments.end() + 1;
   const std::vector<Uses> all = UsesOf(program, ComputeStream(program));
   std::vector<std::pair<int32_t, std::vector<SlotLife>>> passed;  // blocks that other streams touch
   for (int32_t root = 0; root < static_cast<int32_t>(all.size()); ++root) {
     if (program.root[root] != root || !program.on_device[root]) continue;
     const Uses& uses = all[root];
-    const int64_t count = slots[root] == Slots::kApart ? places[root] : 1;
-    for (int64_t slot = 0; slot < count; ++slot) {
+    const int64_t count = slots[root] / together[root];
+    for (int64_t place = 0; place < count; ++place) {
       Block& block = blocks_.emplace_back();
       block.root = root;
-      block.bytes = program.slot_bytes[root] * (places[root] / count);
+      block.bytes = program.slot_bytes[root] * together[root];
       block.state = program.persistent[root];
       if (block.state || uses.actors.empty()) {
         block.life = {{0, moments.end()}};
@@ -297,9 +303,12 @@ Blocks::Blocks(const plan::Program& program, const plan::Orders& orders, const s
       if (uses.of_step) {
         lives.push_back(moments.LifeOf(uses, 0, program.micro_batches - 1));
       } else {
-        for (int64_t i = slot; i < program.micro_batches; i += count) lives.push_back(moments.LifeOf(uses, i, i));
-        if (!lives.empty() && !uses.passed && count == places[root])
-          std::tie(block.unit, block.until) = moments.UnitsOf(uses, slot);
+        for (int64_t first = place * together[root]; first < program.micro_batches; first += slots[root]) {
+          const int64_t end = std::min<int64_t>(first + together[root], program.micro_batches);
+          for (int64_t i = first; i < end; ++i) lives.push_back(moments.LifeOf(uses, i, i));
+        }
+        if (!lives.empty() && !uses.passed && together[root] <= overlap)
+          std::tie(block.unit, block.until) = moments.UnitsOf(uses, place * together[root]);
       }
       for (const SlotLife& life : lives) block.life.push_back(life.span());
       block.life = United(std::move(block.life));

@@ -17,7 +17,7 @@ struct Span {
   int64_t first = 0, last = 0;
 };
 
-// Bytes that need one place: the slots of a buffer together, or one of them.
+// Bytes that need one place: slots of a buffer that follow each other.
 struct Block {
   int32_t root = 0;
   int64_t bytes = 0;
@@ -33,13 +33,11 @@ struct Block {
 // The blocks of a stage and which of them may share bytes. Memory: a bit for each pair.
 class Blocks {
  public:
-  // What a buffer of several slots has: one place for all of them, or one each.
-  enum class Slots { kTogether, kApart };
-
-  // Of a program whose acts `orders` has recorded. `places`: a root each, how many slots it gets; `slots`: likewise.
-  // Both must outlive the call alone.
-  Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& places,
-         const std::vector<Slots>& slots);
+  // Of a program whose acts `orders` has recorded. `slots`: a root each, how many it gets; `together`: likewise, how many
+  // that follow each other have one place: all, one, or as many as micro-batches overlap. Divisors. Both must outlive the
+  // call alone.
+  Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& slots,
+         const std::vector<int32_t>& together);
 
   // Blocks instead of groups of them: with the bytes of all, whenever one lives. `group`: a block each, the place of
   // its group among so many `groups`; -1: left out.
@@ -47,7 +45,7 @@ class Blocks {
 
   int32_t size() const { return static_cast<int32_t>(blocks_.size()); }
   const Block& operator[](int32_t b) const { return blocks_[b]; }
-  // In the order of the roots; of one root slot 0 first.
+  // In the order of the roots; of one root those of slot 0 first.
   absl::Span<const Block> all() const { return blocks_; }
   // Moments of the step, and those in which a block lives.
   int64_t moments() const { return moments_; }

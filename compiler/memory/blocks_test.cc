@@ -29,16 +29,17 @@ class Conflicts {
     });
     EXPECT_TRUE(status.ok()) << status;
     const plan::Program& program = programs_[stage];
-    std::vector<Blocks::Slots> slots;
+    std::vector<int32_t> together;
     for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
       const bool alone = std::find(apart.begin(), apart.end(), program.buffer(b).name()) != apart.end();
-      slots.push_back(alone ? Blocks::Slots::kApart : Blocks::Slots::kTogether);
+      together.push_back(alone ? 1 : program.slots[b]);
     }
-    blocks_ = std::make_unique<Blocks>(program, orders[stage], program.slots, slots);
+    blocks_ = std::make_unique<Blocks>(program, orders[stage], program.slots, together);
     for (int32_t i = 0; i < blocks_->size(); ++i) {
       const std::string& name = program.buffer((*blocks_)[i].root).name();
       const int slot = seen_[name]++;
-      places_[slots[(*blocks_)[i].root] == Blocks::Slots::kApart ? name + std::to_string(slot) : name] = i;
+      const bool alone = std::find(apart.begin(), apart.end(), name) != apart.end();
+      places_[alone ? name + std::to_string(slot) : name] = i;
     }
   }
 

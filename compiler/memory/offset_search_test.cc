@@ -85,9 +85,7 @@ class OneAct {
     plan::Orders orders(program_);
     const std::vector<int32_t> before(1, 0);
     orders.Add({0, 0, 0, 0, 0, before});
-    const size_t buffers = plan_.stages(0).buffers_size();
-    blocks_ = std::make_unique<Blocks>(program_, orders, program_.slots,
-                                       std::vector<Blocks::Slots>(buffers, Blocks::Slots::kTogether));
+    blocks_ = std::make_unique<Blocks>(program_, orders, program_.slots, /*together=*/program_.slots);
   }
 
   const Blocks& blocks() const { return *blocks_; }

@@ -50,8 +50,9 @@ constexpr Round kRounds[] = {{1.02, 6, 40000000}, {1.02, 6, 120000000}, {1.03, 4
 
 // Whether something fits is asked of many plans, so it is worth the first round alone. Example: recompute AUTO tries
 // five policies of GPT-2 175B on 8 stages; with all rounds a stage that just does not fit would take its 15 s in each.
-absl::Span<const Round> RoundsFor(const MemoryOptions& options) {
-  return options.limit_bytes > 0 ? absl::MakeConstSpan(kRounds, 1) : absl::MakeConstSpan(kRounds);
+// Where micro-batches overlap there is more to place: all rounds took GPT-2 175B on 8 stages minutes.
+absl::Span<const Round> RoundsFor(const MemoryOptions& options, int64_t overlap) {
+  return absl::MakeConstSpan(kRounds, options.limit_bytes > 0 ? 1 : overlap > 1 ? 2 : std::size(kRounds));
 }
 
 int64_t LowerBound(const plan::Program& program, plan::Orders& orders) {
@@ -64,15 +65,15 @@ int64_t LowerBound(const plan::Program& program, plan::Orders& orders) {
 // What the slots of a stage's buffers need, if those that may have `number` places.
 struct SlotLayout {
   SlotLayout(const plan::Program& program, const plan::Orders& orders, std::vector<int32_t> counts,
-             std::vector<Blocks::Slots> apart, int64_t enough)
-      : places(std::move(counts)), slots(std::move(apart)), blocks(program, orders, places, slots), search(blocks) {
+             std::vector<int32_t> sharing, int64_t enough)
+      : slots(std::move(counts)), together(std::move(sharing)), blocks(program, orders, slots, together),
+        search(blocks) {
     search.Start(enough);
   }
 
   int64_t arena() const { return search.arena(); }
 
-  std::vector<int32_t> places;       // a buffer each
-  std::vector<Blocks::Slots> slots;  // likewise
+  std::vector<int32_t> slots, together;  // a buffer each: see Blocks
   const Blocks blocks;
   OffsetSearch search;
 };
@@ -82,7 +83,8 @@ class StagePlanner {
  public:
   // `free`: a buffer each, whether it may have more slots than the schedule gives it.
   StagePlanner(const plan::Program& program, const plan::Orders& orders, std::vector<bool> free, int64_t bound)
-      : program_(program), orders_(orders), free_(std::move(free)), bound_(bound) {}
+      : program_(program), orders_(orders), free_(std::move(free)), bound_(bound),
+        overlap_(std::max<int64_t>(program.plan->header().job().batch().overlap(), 1)) {}
 
   bool IsEnough(const MemoryOptions& options, int64_t arena) const {
     return arena <= Enough(options, kRounds[std::size(kRounds) - 1]);
@@ -97,7 +99,7 @@ class StagePlanner {
     }
     const auto smaller = [](const auto& a, const auto& b) { return a->arena() < b->arena(); };
     uint32_t seed = options.seed;
-    for (const Round& round : RoundsFor(options)) {
+    for (const Round& round : RoundsFor(options, overlap_)) {
       std::stable_sort(layouts.begin(), layouts.end(), smaller);
       layouts.resize(std::min(layouts.size(), round.layouts));
       if (layouts[0]->arena() <= enough(round)) break;
@@ -121,31 +123,33 @@ class StagePlanner {
   // How many places the micro-batches may have in turn. As many as the schedule needs, side by side, is the least that
   // a plan can say. Up to as many as there are stages suit a pipeline, since so many micro-batches are under way; and
   // multiples of that, as interleaved chunks come in such groups. With a place for each micro-batch nothing is in the
-  // way.
+  // way. Of micro-batches that overlap, those of a turn count as one.
   std::vector<int64_t> Numbers() const {
-    const int64_t stages = program_.plan->stages_size(), micro_batches = program_.micro_batches;
+    const int64_t stages = program_.plan->stages_size(), turns = program_.micro_batches / overlap_;
     std::vector<int64_t> numbers = {1};
-    for (int64_t i = 2; i <= std::min(micro_batches, kMostPlaces); ++i) {
-      if (i <= stages || i % stages == 0 || i == micro_batches) numbers.push_back(i);
+    for (int64_t i = 2; i <= std::min(turns, kMostPlaces / overlap_); ++i) {
+      if (i <= stages || i % stages == 0 || i == turns) numbers.push_back(i);
     }
     return numbers;
   }
 
   std::unique_ptr<SlotLayout> WithPlaces(int64_t number, int64_t enough) const {
-    std::vector<int32_t> places = program_.slots;
-    std::vector<Blocks::Slots> slots(places.size(), Blocks::Slots::kTogether);
-    for (size_t b = 0; b < places.size() && number > 1; ++b) {
+    std::vector<int32_t> slots = program_.slots, together = slots;
+    for (size_t b = 0; b < slots.size() && number > 1; ++b) {
       if (program_.slot_bytes[b] < bound_ / kLeastShare) continue;
-      if (free_[b] && places[b] <= number) places[b] = static_cast<int32_t>(number);
-      if (places[b] > 1) slots[b] = Blocks::Slots::kApart;
+      // What one actor alone touches is needed for one micro-batch of a turn at a time.
+      const int64_t turn = slots[b] % overlap_ == 0 ? overlap_ : 1;
+      if (free_[b] && slots[b] <= number * turn) slots[b] = static_cast<int32_t>(number * turn);
+      together[b] = static_cast<int32_t>(turn);
     }
-    return std::make_unique<SlotLayout>(program_, orders_, std::move(places), std::move(slots), enough);
+    return std::make_unique<SlotLayout>(program_, orders_, std::move(slots), std::move(together), enough);
   }
 
   const plan::Program& program_;
   const plan::Orders& orders_;
   const std::vector<bool> free_;
   const int64_t bound_;
+  const int64_t overlap_;  // micro-batches that are under way together
 };
 
 void Set(const plan::Program& program, const SlotLayout& layout, plan::Stage& stage) {
@@ -160,15 +164,18 @@ void Set(const plan::Program& program, const SlotLayout& layout, plan::Stage& st
       continue;
     }
     if (!program.on_device[b]) continue;
-    const int32_t places = layout.places[b];
-    buffer.set_slots(places);
+    const int32_t slots = layout.slots[b], together = layout.together[b];
+    buffer.set_slots(slots);
     buffer.clear_slot_offsets();
     buffer.set_offset(*offset);
-    if (layout.slots[b] == Blocks::Slots::kTogether) {
+    if (slots == together) {
       ++offset;
       continue;
     }
-    for (int32_t i = 0; i < places; ++i) buffer.add_slot_offsets(*offset++);
+    for (int32_t i = 0; i < slots; ++i) {
+      buffer.add_slot_offsets(*offset + i % together * program.slot_bytes[b]);
+      if (i % together == together - 1) ++offset;
+    }
   }
   stage.set_arena_bytes(layout.arena());
 }
