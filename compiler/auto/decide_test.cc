@@ -141,8 +141,9 @@ TEST(DecideTest, EveryChoiceIsCountedOnce) {
     EXPECT_LE(decision.best(i - 1).step_s(), decision.best(i).step_s());
 }
 
-// Three ranks a stage on nodes of four: those of the second stage lie on two nodes, and everybody waits for them. Not of
-// micro-batches in turns: their estimate is a sixth too low here, where the second stage has other boxes than the profile.
+// Three ranks a stage on nodes of four: those of the second stage lie on two nodes, and everybody waits for them. Not
+// of micro-batches in turns: their estimate is a sixth too low here, where the second stage has other boxes than the
+// profile.
 TEST(DecideTest, AStageAcrossNodesIsEstimatedAsSlowAsItIs) {
   const absl::StatusOr<Decided> found =
       decided({"dist={data: 1 context: 3 tensor: 1 expert: 1 pipeline: 2}", "batch={global: 96 micro: 2 overlap: 1}"},

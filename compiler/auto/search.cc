@@ -263,15 +263,17 @@ private:
     return !points_.empty() && points_.begin()->fits && bound_.secondsOf(choice) >= points_.begin()->estimate.step_s;
   }
 
-  // The same with micro-batches that overlap, if that would be the best of all with everything hidden that is exposed. Not
-  // in a pipeline: offsets for many stages in turns take minutes (GPT-2 175B on 8 of them).
+  // The same with micro-batches that overlap, if that would be the best of all with everything hidden that is exposed.
+  // Where only gradients are exchanged, that is beside the computation anyway. Not in a pipeline: offsets for many
+  // stages in turns take minutes (GPT-2 175B on 8 of them).
   std::optional<Choice> overlapOf(const Point &point) {
     constexpr double kLeast = 0.01; // exposed: below that kernels of half the size lose more
     const Choice choice = unscheduled(point.choice), over = space_.overlapped(choice);
     const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
     const absl::StatusOr<Profile> *profile = profilesOf(choice).known(stageJob(choice, policy));
-    if (over == choice || choice.pipeline > 1 || !point.fits || profile == nullptr || !profile->ok() || (*profile)->exposed < kLeast ||
-        isSlower(point.estimate.step_s * (1 - (*profile)->exposed), 1))
+    const bool exchanges = choice.tensor * choice.context * choice.expert > 1 || choice.zero == 3;
+    if (over == choice || !exchanges || choice.pipeline > 1 || !point.fits || profile == nullptr || !profile->ok() ||
+        (*profile)->exposed < kLeast || isSlower(point.estimate.step_s * (1 - (*profile)->exposed), 1))
       return std::nullopt;
     if (choice.layout > 0)
       pins_[over] = pins_[choice];

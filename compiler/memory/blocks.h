@@ -33,9 +33,9 @@ struct Block {
 // The blocks of a stage and which of them may share bytes. Memory: a bit for each pair.
 class Blocks {
  public:
-  // Of a program whose acts `orders` has recorded. `slots`: a root each, how many it gets; `together`: likewise, how many
-  // that follow each other have one place: all, one, or as many as micro-batches overlap. Divisors. Both must outlive the
-  // call alone.
+  // Of a program whose acts `orders` has recorded. `slots`: a root each, how many it gets; `together`: likewise, how
+  // many that follow each other have one place: all, one, or as many as micro-batches overlap. Divisors. Both must
+  // outlive the call alone.
   Blocks(const plan::Program& program, const plan::Orders& orders, const std::vector<int32_t>& slots,
          const std::vector<int32_t>& together);
 

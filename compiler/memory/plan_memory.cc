@@ -66,7 +66,9 @@ int64_t LowerBound(const plan::Program& program, plan::Orders& orders) {
 struct SlotLayout {
   SlotLayout(const plan::Program& program, const plan::Orders& orders, std::vector<int32_t> counts,
              std::vector<int32_t> sharing, int64_t enough)
-      : slots(std::move(counts)), together(std::move(sharing)), blocks(program, orders, slots, together),
+      : slots(std::move(counts)),
+        together(std::move(sharing)),
+        blocks(program, orders, slots, together),
         search(blocks) {
     search.Start(enough);
   }
@@ -83,7 +85,10 @@ class StagePlanner {
  public:
   // `free`: a buffer each, whether it may have more slots than the schedule gives it.
   StagePlanner(const plan::Program& program, const plan::Orders& orders, std::vector<bool> free, int64_t bound)
-      : program_(program), orders_(orders), free_(std::move(free)), bound_(bound),
+      : program_(program),
+        orders_(orders),
+        free_(std::move(free)),
+        bound_(bound),
         overlap_(std::max<int64_t>(program.plan->header().job().batch().overlap(), 1)) {}
 
   bool IsEnough(const MemoryOptions& options, int64_t arena) const {
