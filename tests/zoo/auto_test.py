@@ -39,6 +39,7 @@ def row_of(job, text):
 
 
 class AutoTest(ProgramTest):
+    maxDiff = None
     jobs = []
 
     def test_the_table_says_what_is_found(self):
