@@ -75,11 +75,6 @@ struct SlotLife {
   }
 };
 
-// Micro-batches that are under way together.
-int64_t OverlapOf(const plan::Program& program) {
-  return std::max<int64_t>(program.plan->header().job().batch().overlap(), 1);
-}
-
 int32_t ComputeStream(const plan::Program& program) {
   const auto& streams = program.stage->streams();
   const auto computes = [](const plan::Stream& stream) { return stream.kind() == plan::Stream::COMPUTE; };
@@ -229,6 +224,10 @@ bool AreOrdered(absl::Span<const SlotLife> a, absl::Span<const SlotLife> b) {
 }
 
 }  // namespace
+
+int64_t OverlapOf(const plan::Program& program) {
+  return std::clamp<int64_t>(program.plan->header().job().batch().overlap(), 1, program.micro_batches);
+}
 
 std::vector<bool> AreOfMicroBatch(const plan::Program& program) {
   const std::vector<Uses> uses = UsesOf(program, ComputeStream(program));

@@ -67,6 +67,9 @@ class Blocks {
   std::vector<uint64_t> rows_;
 };
 
+// Micro-batches that are under way together.
+int64_t OverlapOf(const plan::Program& program);
+
 // True for the roots that hold something of one micro-batch at a time: these may have several slots.
 std::vector<bool> AreOfMicroBatch(const plan::Program& program);
 

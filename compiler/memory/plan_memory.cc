@@ -89,7 +89,7 @@ class StagePlanner {
         orders_(orders),
         free_(std::move(free)),
         bound_(bound),
-        overlap_(std::max<int64_t>(program.plan->header().job().batch().overlap(), 1)) {}
+        overlap_(OverlapOf(program)) {}
 
   bool IsEnough(const MemoryOptions& options, int64_t arena) const {
     return arena <= Enough(options, kRounds[std::size(kRounds) - 1]);

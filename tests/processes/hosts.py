@@ -76,7 +76,7 @@ class Host:
 
     def memory(self):
         """Where its /dev/shm is for processes elsewhere."""
-        return f"/proc/{self.holder.pid}/root/dev/shm"
+        return os.path.join("/proc", str(self.holder.pid), "root", "dev", "shm")
 
     def lose_memory(self):
         for name in os.listdir(self.memory()):

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from hosts import Link, Network, enter_namespace, over_the_wire  # noqa: E402
 from programs import fail, read_metrics, step_seconds  # noqa: E402
 
-# What two ranks exchange takes about half as long as what they compute: a step sends 75 MB each way and computes for 2 s.
+# For four sequences each rank sends 75 MB, through a link that serves one direction at a time.
 DELAY_S, BYTES_PER_S = 2e-4, 120e6
 SECONDS, QUICK_SECONDS = 180, 60  # of the calibration
 STEPS, ROUNDS = 3, 3
