@@ -85,11 +85,7 @@ class StagePlanner {
  public:
   // `free`: a buffer each, whether it may have more slots than the schedule gives it.
   StagePlanner(const plan::Program& program, const plan::Orders& orders, std::vector<bool> free, int64_t bound)
-      : program_(program),
-        orders_(orders),
-        free_(std::move(free)),
-        bound_(bound),
-        overlap_(OverlapOf(program)) {}
+      : program_(program), orders_(orders), free_(std::move(free)), bound_(bound), overlap_(OverlapOf(program)) {}
 
   bool IsEnough(const MemoryOptions& options, int64_t arena) const {
     return arena <= Enough(options, kRounds[std::size(kRounds) - 1]);
