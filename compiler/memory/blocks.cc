@@ -1,7 +1,6 @@
 #include "compiler/memory/blocks.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -331,10 +330,10 @@ Blocks::Blocks(const Blocks& blocks, const std::vector<int32_t>& group, int32_t 
     Block& block = blocks_[group[a]];
     block.bytes += blocks[a].bytes;
     block.life.insert(block.life.end(), blocks[a].life.begin(), blocks[a].life.end());
-    for (int32_t b = 0; b < blocks.size(); ++b) {
-      if (group[b] < 0 || group[b] == group[a] || !blocks.Conflict(a, b)) continue;
-      rows_[group[a] * words_ + group[b] / 64] |= uint64_t{1} << group[b] % 64;
-    }
+    uint64_t* row = &rows_[group[a] * words_];
+    blocks.ForEachInTheWay(a, [&](int32_t b) {
+      if (group[b] >= 0 && group[b] != group[a]) row[group[b] / 64] |= uint64_t{1} << group[b] % 64;
+    });
   }
   for (Block& block : blocks_) block.life = United(std::move(block.life));
 }
@@ -380,11 +379,7 @@ void Blocks::AddConflicts() {
     live[change.block / 64] |= bit;
   }
   for (int32_t a = 0; a < size(); ++a) {
-    for (size_t w = 0; w < words_; ++w) {
-      for (uint64_t bits = RowOf(a)[w]; bits != 0; bits &= bits - 1) {
-        rows_[(w * 64 + std::countr_zero(bits)) * words_ + a / 64] |= uint64_t{1} << a % 64;
-      }
-    }
+    ForEachInTheWay(a, [&](int32_t b) { rows_[b * words_ + a / 64] |= uint64_t{1} << a % 64; });
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef WEFT_COMPILER_MEMORY_BLOCKS_H_
 #define WEFT_COMPILER_MEMORY_BLOCKS_H_
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -56,6 +57,15 @@ class Blocks {
   bool Conflict(int32_t a, int32_t b) const { return RowOf(a)[b / 64] >> (b % 64) & 1; }
   // A bit each block: those that the block may not share bytes with.
   const uint64_t* RowOf(int32_t b) const { return &rows_[b * words_]; }
+  // Calls `visit` with each of them, ascending.
+  template <typename Visit>
+  void ForEachInTheWay(int32_t b, Visit visit) const {
+    for (size_t w = 0; w < words_; ++w) {
+      for (uint64_t bits = RowOf(b)[w]; bits != 0; bits &= bits - 1) {
+        visit(static_cast<int32_t>(w * 64 + std::countr_zero(bits)));
+      }
+    }
+  }
 
  private:
   void AddConflicts();

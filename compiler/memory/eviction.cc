@@ -1,56 +1,91 @@
 #include "compiler/memory/eviction.h"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
 #include <utility>
 
 namespace weft::compiler {
 namespace {
 
-// The ends of a block in the way are sorted: that costs as much as so many looks of a first fit.
+// Each block in the way counts as so many looks of a first fit.
 constexpr int64_t kLooks = 8;
+
+// Where a block is, or goes, in `order`, which is ascending by a key. Blocks of one key come in any order.
+template <typename KeyOf>
+void Insert(int32_t block, KeyOf key_of, std::vector<int32_t>& order) {
+  order.insert(std::upper_bound(order.begin(), order.end(), key_of(block),
+                                [&](int64_t key, int32_t other) { return key < key_of(other); }),
+               block);
+}
+template <typename KeyOf>
+void Remove(int32_t block, KeyOf key_of, std::vector<int32_t>& order) {
+  const auto first = std::lower_bound(order.begin(), order.end(), key_of(block),
+                                      [&](int32_t other, int64_t key) { return key_of(other) < key; });
+  order.erase(std::find(first, order.end(), block));
+}
 
 }  // namespace
 
 Eviction::Eviction(const Blocks& blocks, std::vector<int64_t> offsets, uint32_t seed)
-    : blocks_(blocks), offsets_(std::move(offsets)), conflicts_(blocks.size()), random_(seed) {
+    : blocks_(blocks),
+      offsets_(std::move(offsets)),
+      in_the_way_(blocks.size(), 0),
+      meets_(blocks.size() + 1),
+      leaves_(blocks.size() + 1),
+      random_(seed) {
+  const size_t words = (static_cast<size_t>(blocks.size()) + 63) / 64;
+  std::vector<uint64_t> movable(words, 0);
   for (int32_t b = 0; b < blocks.size(); ++b) {
+    bytes_.push_back(blocks[b].bytes);
     costs_.push_back(blocks[b].bytes);
     if (blocks.IsAlways(b)) {
       bottom_ += blocks[b].bytes;
       continue;
     }
-    for (int32_t other = 0; other < b; ++other) {
-      if (blocks.IsAlways(other) || !blocks.Conflict(b, other)) continue;
-      conflicts_[b].push_back(other);
-      conflicts_[other].push_back(b);
-    }
+    by_begin_.push_back(b);
+    movable[b / 64] |= uint64_t{1} << b % 64;
   }
+  for (int32_t b : by_begin_) {
+    for (size_t w = 0; w < words; ++w) in_the_way_[b] += std::popcount(blocks.RowOf(b)[w] & movable[w]);
+  }
+  by_end_ = by_begin_;
+  std::sort(by_begin_.begin(), by_begin_.end(), [&](int32_t a, int32_t b) { return offsets_[a] < offsets_[b]; });
+  std::sort(by_end_.begin(), by_end_.end(), [&](int32_t a, int32_t b) { return EndOf(a) < EndOf(b); });
 }
 
 bool Eviction::Fit(int64_t top, int64_t* effort) {
   for (int32_t b = 0; b < blocks_.size(); ++b) {
-    if (!blocks_.IsAlways(b) && offsets_[b] != kWaits && offsets_[b] + blocks_[b].bytes > top) Evict(b);
+    if (!blocks_.IsAlways(b) && offsets_[b] != kWaits && EndOf(b) > top) Evict(b);
   }
   while (!waiting_.empty()) {
     if (*effort <= 0) return false;
     const int32_t block = TakeLargest();
-    *effort -= kLooks * static_cast<int64_t>(conflicts_[block].size() + 1);
-    if (bottom_ + blocks_[block].bytes > top) return false;
-    const int64_t begin = CheapestOffset(block, top), end = begin + blocks_[block].bytes;
-    offsets_[block] = begin;
-    for (int32_t other : conflicts_[block]) {
-      if (offsets_[other] != kWaits && offsets_[other] < end && begin < offsets_[other] + blocks_[other].bytes) {
-        Evict(other);
-      }
+    *effort -= kLooks * (in_the_way_[block] + 1);
+    if (bottom_ + bytes_[block] > top) return false;
+    const int64_t begin = CheapestOffset(block, top), end = begin + bytes_[block];
+    met_.clear();
+    for (int32_t other : by_begin_) {
+      if (offsets_[other] >= end) break;
+      if (begin < EndOf(other) && blocks_.Conflict(block, other)) met_.push_back(other);
     }
+    std::sort(met_.begin(), met_.end());
+    for (int32_t other : met_) Evict(other);
+    Place(block, begin);
   }
   return true;
 }
 
+void Eviction::Place(int32_t block, int64_t offset) {
+  offsets_[block] = offset;
+  Insert(block, [&](int32_t b) { return offsets_[b]; }, by_begin_);
+  Insert(block, [&](int32_t b) { return EndOf(b); }, by_end_);
+}
+
 void Eviction::Evict(int32_t block) {
+  Remove(block, [&](int32_t b) { return offsets_[b]; }, by_begin_);
+  Remove(block, [&](int32_t b) { return EndOf(b); }, by_end_);
   offsets_[block] = kWaits;
-  costs_[block] += blocks_[block].bytes;
+  costs_[block] += bytes_[block];
   waiting_.push_back(block);
 }
 
@@ -64,19 +99,28 @@ int32_t Eviction::TakeLargest() {
 }
 
 // The cost of an offset changes where the block begins to meet another one, or no longer meets it: it is least right
-// before the former or at the latter. Of several with the least cost, any.
+// before the former or at the latter. Of several with the least cost, any. Both kinds of changes are in order already,
+// so nothing is sorted; those in the way are picked without a branch to guess.
 int64_t Eviction::CheapestOffset(int32_t block, int64_t top) {
-  const int64_t bytes = blocks_[block].bytes, last = top - bytes;
-  int64_t cost = 0;  // at `bottom_`
-  changes_.clear();
-  for (int32_t other : conflicts_[block]) {
-    if (offsets_[other] == kWaits) continue;
-    const int64_t meets = offsets_[other] - bytes + 1, leaves = offsets_[other] + blocks_[other].bytes;
-    if (meets <= bottom_) cost += costs_[other];
-    if (meets > bottom_ && meets <= last) changes_.push_back({meets, costs_[other]});
-    if (leaves <= last) changes_.push_back({leaves, -costs_[other]});
+  const int64_t bytes = bytes_[block], last = top - bytes;
+  const uint64_t* conflicts = blocks_.RowOf(block);
+  const auto in_the_way = [&](uint32_t other) { return conflicts[other / 64] >> (other % 64) & 1; };
+  size_t meets = 0, leaves = 0;
+  for (int32_t other : by_begin_) {
+    const int64_t offset = offsets_[other] - bytes + 1;
+    if (offset > last) break;
+    meets_[meets] = {offset, costs_[other]};
+    meets += in_the_way(other);
   }
-  std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.offset < b.offset; });
+  for (int32_t other : by_end_) {
+    const int64_t offset = EndOf(other);
+    if (offset > last) break;
+    leaves_[leaves] = {offset, costs_[other]};
+    leaves += in_the_way(other);
+  }
+  size_t met = 0, left = 0;
+  int64_t cost = 0;  // at `bottom_`
+  for (; met < meets && meets_[met].offset <= bottom_; ++met) cost += meets_[met].cost;
   int64_t cheapest = bottom_, least = cost;
   uint32_t alike = 1;
   const auto consider = [&](int64_t offset) {
@@ -85,10 +129,13 @@ int64_t Eviction::CheapestOffset(int32_t block, int64_t top) {
     least = cost;
     if (random_() % alike == 0) cheapest = offset;
   };
-  for (size_t i = 0; i < changes_.size();) {
-    const int64_t offset = changes_[i].offset;
+  // Behind the last ones is a change that never comes.
+  meets_[meets].offset = leaves_[leaves].offset = last + 1;
+  while (met < meets || left < leaves) {
+    const int64_t offset = std::min(meets_[met].offset, leaves_[left].offset);
     consider(offset - 1);
-    for (; i < changes_.size() && changes_[i].offset == offset; ++i) cost += changes_[i].cost;
+    for (; met < meets && meets_[met].offset == offset; ++met) cost += meets_[met].cost;
+    for (; left < leaves && leaves_[left].offset == offset; ++left) cost -= leaves_[left].cost;
     consider(offset);
   }
   consider(last);

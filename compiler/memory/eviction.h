@@ -32,15 +32,18 @@ class Eviction {
     int64_t offset = 0, cost = 0;
   };
 
+  void Place(int32_t block, int64_t offset);
   void Evict(int32_t block);
   int32_t TakeLargest();
   int64_t CheapestOffset(int32_t block, int64_t top);
+  int64_t EndOf(int32_t block) const { return offsets_[block] + bytes_[block]; }
 
   const Blocks& blocks_;
-  std::vector<int64_t> offsets_, costs_;
-  std::vector<std::vector<int32_t>> conflicts_;  // a block each, without those that live always
-  std::vector<int32_t> waiting_;
-  std::vector<Change> changes_;
+  std::vector<int64_t> offsets_, costs_, bytes_;
+  std::vector<int64_t> in_the_way_;         // a block each: how many conflict with it, without those that live always
+  std::vector<int32_t> by_begin_, by_end_;  // what lies somewhere, without those that live always
+  std::vector<int32_t> waiting_, met_;
+  std::vector<Change> meets_, leaves_;
   int64_t bottom_ = 0;
   std::mt19937 random_;
 };

@@ -1,6 +1,7 @@
 #include "compiler/memory/offset_search.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -49,7 +50,7 @@ struct OffsetSearch::Groups {
   int32_t count = 0;
 };
 
-OffsetSearch::OffsetSearch(const Blocks& blocks) : blocks_(blocks), offsets_(blocks.size(), 0) {
+OffsetSearch::OffsetSearch(const Blocks& blocks) : blocks_(blocks), offsets_(blocks.size(), 0), places_(blocks.size()) {
   const auto put = [&](int32_t b) {
     offsets_[b] = bottom_;
     bottom_ += blocks[b].bytes;
@@ -95,26 +96,26 @@ void OffsetSearch::Start(int64_t enough) {
 // What ends in the highest part goes first, again and again.
 void OffsetSearch::PromoteHighest(int64_t enough) {
   std::vector<int32_t> order = best_;
-  Place(order);
+  PlaceAll(order);
   for (int round = 0; round < kPromotions && arena_ > enough; ++round) {
     std::vector<bool> high(blocks_.size(), false);
-    for (const Placed& placed : placed_) high[placed.block] = placed.end > arena_ - arena_ / kPromoted;
+    for (int32_t b : placed_) high[b] = places_[b].end > arena_ - arena_ / kPromoted;
     std::stable_partition(order.begin(), order.end(), [&](int32_t b) { return high[b]; });
     // Also what is no better lies somewhere: the next round goes on from there.
-    Keep(order, Place(order));
+    Keep(order, PlaceAll(order));
   }
 }
 
-void OffsetSearch::Try(const std::vector<int32_t>& order) { Keep(order, Place(order, arena_)); }
+void OffsetSearch::Try(const std::vector<int32_t>& order) { Keep(order, PlaceAll(order, arena_)); }
 
 void OffsetSearch::Keep(const std::vector<int32_t>& order, int64_t arena) {
   if (arena >= arena_) return;
   arena_ = arena;
-  for (const Placed& placed : placed_) offsets_[placed.block] = placed.begin;
+  for (int32_t b : placed_) offsets_[b] = places_[b].begin;
   best_ = order;
 }
 
-int64_t OffsetSearch::Place(const std::vector<int32_t>& order, int64_t most) {
+int64_t OffsetSearch::PlaceAll(const std::vector<int32_t>& order, int64_t most) {
   int64_t arena = bottom_;
   placed_.clear();
   for (int32_t block : order) {
@@ -125,18 +126,30 @@ int64_t OffsetSearch::Place(const std::vector<int32_t>& order, int64_t most) {
 }
 
 int64_t OffsetSearch::PlaceOne(int32_t block) {
+  constexpr size_t kAtATime = 128;
   const uint64_t* conflicts = blocks_.RowOf(block);
   const int64_t bytes = blocks_[block].bytes;
   int64_t begin = bottom_;
-  for (const Placed& placed : placed_) {
-    // A mask, so that there is no branch to guess.
-    const int64_t in_the_way = -static_cast<int64_t>(conflicts[placed.block / 64] >> (placed.block % 64) & 1);
-    if ((static_cast<int64_t>(placed.begin - begin >= bytes) & in_the_way) != 0) break;
-    begin = std::max(begin, placed.end & in_the_way);
+  bool found = false;
+  for (size_t first = 0; first < placed_.size() && !found; first += kAtATime) {
+    // Those in the way, picked without a branch to guess.
+    std::array<int32_t, kAtATime> met;
+    size_t count = 0;
+    for (size_t i = first; i < std::min(placed_.size(), first + kAtATime); ++i) {
+      const auto other = static_cast<uint32_t>(placed_[i]);
+      met[count] = placed_[i];
+      count += conflicts[other / 64] >> (other % 64) & 1;
+    }
+    for (size_t i = 0; i < count && !found; ++i) {
+      const Place& other = places_[met[i]];
+      found = other.begin - begin >= bytes;
+      if (!found) begin = std::max(begin, other.end);
+    }
   }
   const auto place = std::upper_bound(placed_.begin(), placed_.end(), begin,
-                                      [](int64_t at, const Placed& other) { return at < other.begin; });
-  placed_.insert(place, {begin, begin + bytes, block});
+                                      [&](int64_t at, int32_t other) { return at < places_[other].begin; });
+  placed_.insert(place, block);
+  places_[block] = {begin, begin + bytes};
   return begin + bytes;
 }
 

@@ -35,14 +35,13 @@ class OffsetSearch {
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
  private:
-  struct Placed {
+  struct Place {
     int64_t begin = 0, end = 0;
-    int32_t block = 0;
   };
   struct Groups;
 
   // Places the movable blocks in an order, and returns the bytes of the arena; or so far as it has `most` bytes.
-  int64_t Place(const std::vector<int32_t>& order, int64_t most = std::numeric_limits<int64_t>::max());
+  int64_t PlaceAll(const std::vector<int32_t>& order, int64_t most = std::numeric_limits<int64_t>::max());
   int64_t PlaceOne(int32_t block);
   // Likewise all of them, and keeps what is best.
   void Try(const std::vector<int32_t>& order);
@@ -57,7 +56,8 @@ class OffsetSearch {
   std::vector<int32_t> movable_;  // all but those that live always, the largest first
   std::vector<int32_t> best_;     // the best order of a first fit
   std::vector<int64_t> offsets_;
-  std::vector<Placed> placed_;  // by where they begin
+  std::vector<int32_t> placed_;  // by where they begin
+  std::vector<Place> places_;    // a block each, if it is placed
 };
 
 }  // namespace weft::compiler
