@@ -61,10 +61,11 @@ int64_t bytesOf(CollectiveOp op, ir::PlacementAttr placement) {
                   task::localBytesOf(task::tensorOf(op.getOutput()), placement));
 }
 
-// Whether a bundle of so many bytes, whose last member is `last`, is complete without one more: as that of a layer is,
-// if it is not small.
+// Whether a bundle of so many bytes, whose last member is `last`, is complete without one more: as that of a layer is.
+// A small one never is: the computation would wait for what comes before it as soon as the small one is ready. Example:
+// a gradient of 512 MiB, followed by that of a bias, which is ready long before the next one of 512 MiB.
 bool isFull(CollectiveOp last, int64_t bytes, CollectiveOp next, int64_t more) {
-  return bytes + more > kBucketBytes || (layerOf(last) != layerOf(next) && bytes >= kFirstBucketBytes);
+  return bytes >= kFirstBucketBytes && (bytes + more > kBucketBytes || layerOf(last) != layerOf(next));
 }
 
 } // namespace

@@ -130,6 +130,48 @@ task.program @copies on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches
 
 // -----
 
+// A gradient of 64 MiB is more than a bundle has. That of a bias before it goes with it all the same: a bundle of its own would
+// be complete at once, and the computation would wait there for the 64 MiB before it.
+// CHECK-LABEL: task.program @large
+// CHECK: task.actor "gradients.reduce_scatter" communication micro unit "B" {
+// CHECK-NEXT: task.collective reduce_scatter [0] dim 0 %{{.*}} to %[[R1:[^ ]*]] micro
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: task.actor "h.0.backward" compute micro unit "B" {
+// CHECK-NEXT: task.kernel "fill"
+// CHECK-NEXT: task.kernel "fill"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: task.actor "gradients.reduce_scatter#2" communication micro unit "B" {
+// CHECK-NEXT: task.collective reduce_scatter [0] dim 0
+// CHECK-NEXT: task.collective reduce_scatter [0] dim 0
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: task.actor "wte.backward" compute micro unit "B" after(%[[R1]] :
+!w = !task.buffer<tensor<16777216xf32, #weft.sbp<S(0)>>>
+!s = !task.buffer<tensor<16xf32, #weft.sbp<S(0)>>>
+!b = !task.buffer<tensor<16xbf16, #weft.sbp<B>>>
+!p = !task.buffer<tensor<16777216xf32, #weft.sbp<P>>>
+!q = !task.buffer<tensor<16xf32, #weft.sbp<P>>>
+task.program @large on #weft.placement<"cpu", [data = 2], [0, 1]> micro_batches(1) {
+  %x = task.buffer "input/x" input : !b
+  task.kernel "input" outs(%x : !b) {name = "x"} micro {scope = "batch"}
+  %g1 = task.buffer "g1" activation : !p
+  %b0 = task.buffer "b0" activation : !q
+  %g0 = task.buffer "g0" activation : !p
+  %d = task.buffer "d" activation : !b
+  %r1 = task.buffer "r1" gradient : !w
+  %c0 = task.buffer "c0" gradient : !s
+  %r0 = task.buffer "r0" gradient : !w
+  task.kernel "fill" ins(%x : !b) outs(%g1 : !p) {} micro {scope = "h.1", phase = "backward"}
+  task.collective reduce_scatter [0] dim 0 %g1 to %r1 micro {scope = "h.1", phase = "backward"} : !p, !w
+  task.kernel "fill" ins(%x : !b) outs(%b0 : !q) {} micro {scope = "h.0", phase = "backward"}
+  task.collective reduce_scatter [0] dim 0 %b0 to %c0 micro {scope = "h.0", phase = "backward"} : !q, !s
+  task.kernel "fill" ins(%x : !b) outs(%g0 : !p) {} micro {scope = "h.0", phase = "backward"}
+  task.collective reduce_scatter [0] dim 0 %g0 to %r0 micro {scope = "h.0", phase = "backward"} : !p, !w
+  task.kernel "fill" ins(%x : !b) outs(%d : !b) {} micro {scope = "wte", phase = "backward"}
+  task.kernel "output" ins(%r0, %r1, %c0, %d : !w, !w, !s, !b) {name = "y"} step {scope = "optimizer", phase = "update"}
+}
+
+// -----
+
 // All collectives over an axis that shares are gathered over are on one stream, and what of the step section could
 // overtake one of the computation over another axis comes after it.
 // CHECK-LABEL: task.program @axes
