@@ -41,7 +41,8 @@ constexpr double kRough = 0.1;
 // How many are compiled although an estimate says that they do not fit, if nothing does.
 constexpr size_t kHopeless = 2;
 // What takes so many times as long as the best is not looked at any closer: where data alone takes 1 s and tensor 8
-// takes 1.5 s even before it recomputes anything, neither schedules nor other pins are tried with it.
+// takes 1.5 s even before it recomputes anything, neither schedules nor other pins are tried with it. Nor is it compiled
+// to be listed beside the best.
 constexpr double kFar = 1.5;
 // What takes so many times as long as the best by itself, or by what is known of like layouts, is not recomputed, or
 // not compiled: estimates of two layouts are off by less than that from each other. Example: 1 s without recomputation
@@ -272,7 +273,7 @@ private:
     const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
     const absl::StatusOr<Profile> *profile = profilesOf(choice).known(stageJob(choice, policy));
     const bool exchanges = choice.tensor * choice.context * choice.expert > 1 || choice.zero == 3;
-    if (over == choice || !exchanges || choice.pipeline > 1 || !point.fits || profile == nullptr || !profile->ok() ||
+    if (over == choice || !exchanges || !point.fits || profile == nullptr || !profile->ok() ||
         (*profile)->exposed < kLeast || isSlower(point.estimate.step_s * (1 - (*profile)->exposed), 1))
       return std::nullopt;
     if (choice.layout > 0)
@@ -544,7 +545,8 @@ private:
     std::set<Choice> schedules; // of those that differ in the chunks of a stage alone, the best is enough
     for (const Point &point : points_) {
       const bool maybe = rough && point.estimate.step_s * leastPart < fastest;
-      const bool enough = (fitting.size() >= kCompiled && !maybe) || tried >= kTried;
+      const bool far = point.fits && point.estimate.step_s >= kFar * fastest;
+      const bool enough = (fitting.size() >= kCompiled && !maybe) || tried >= kTried || far;
       const bool over = stopped() || whole_.exhausted() || !point.fits;
       if (enough || (over && (!fitting.empty() || tried >= kHopeless)))
         break;

@@ -14,7 +14,6 @@ Smallest::Smallest(const Space &space, std::vector<Recompute::Policy> policies,
 std::optional<double> Smallest::look(const Choice &choice) {
   if (const auto it = seen_.find(choice); it != seen_.end())
     return it->second;
-  std::optional<double> bytes;
   for (int64_t layout : layouts_(choice)) {
     for (Choice scheduled : space_.schedulesOf(choice)) {
       scheduled.layout = layout;
