@@ -41,8 +41,8 @@ constexpr double kRough = 0.1;
 // How many are compiled although an estimate says that they do not fit, if nothing does.
 constexpr size_t kHopeless = 2;
 // What takes so many times as long as the best is not looked at any closer: where data alone takes 1 s and tensor 8
-// takes 1.5 s even before it recomputes anything, neither schedules nor other pins are tried with it. Nor is it compiled
-// to be listed beside the best.
+// takes 1.5 s even before it recomputes anything, neither schedules nor other pins are tried with it. Nor is it
+// compiled to be listed beside the best.
 constexpr double kFar = 1.5;
 // What takes so many times as long as the best by itself, or by what is known of like layouts, is not recomputed, or
 // not compiled: estimates of two layouts are off by less than that from each other. Example: 1 s without recomputation

@@ -61,11 +61,10 @@ int64_t bytesOf(CollectiveOp op, ir::PlacementAttr placement) {
                   task::localBytesOf(task::tensorOf(op.getOutput()), placement));
 }
 
-// Whether a bundle of so many bytes, whose last member is `last`, is complete without one more: as that of a layer is.
-// A small one never is: the computation would wait for what comes before it as soon as the small one is ready. Example:
-// a gradient of 512 MiB, followed by that of a bias, which is ready long before the next one of 512 MiB.
+// Whether a bundle of so many bytes, whose last member is `last`, is complete without one more: as that of a layer is,
+// if it is not small.
 bool isFull(CollectiveOp last, int64_t bytes, CollectiveOp next, int64_t more) {
-  return bytes >= kFirstBucketBytes && (bytes + more > kBucketBytes || layerOf(last) != layerOf(next));
+  return bytes + more > kBucketBytes || (layerOf(last) != layerOf(next) && bytes >= kFirstBucketBytes);
 }
 
 } // namespace
@@ -380,7 +379,10 @@ private:
       int64_t more = bytesOf(reduction, stream_.placement_);
       auto [it, added] = open.try_emplace(reduction.getAxes().vec(), bundles.size(), 0);
       auto &[which, bytes] = it->second;
-      if (!added && isFull(bundles[which].members.back(), bytes, reduction, more)) {
+      // A small one is not complete by itself: the computation would wait there for what comes before it. Example: a
+      // gradient of 512 MiB, then that of a bias, which is ready long before the next one of 512 MiB.
+      const bool isSmall = bytes < kFirstBucketBytes;
+      if (!added && !isSmall && isFull(bundles[which].members.back(), bytes, reduction, more)) {
         which = bundles.size();
         bytes = 0;
       }

@@ -24,9 +24,10 @@ struct ActorWork {
 /// - A unit's gathers are a bundle for each layer that reads them, and one for what lies between layers. A bundle is
 ///   issued when the unit comes to the readers of the bundle before it, one layer ahead of its own; two layers of
 ///   gathered parameters are held at most, and more only where units of a pipeline meet.
-/// - A unit's reductions of gradients are bundles in the order in which the unit completes them: of a layer, and of at
-///   most kBucketBytes. To a bundle below kFirstBucketBytes the next gradient is added, whatever it is. The computation goes
-///   on until the next bundle is complete; it then waits for this one, so that the bytes of whole gradients are free again.
+/// - A unit's reductions of gradients are bundles in the order in which the unit completes them: of a layer, or of
+///   several up to kFirstBucketBytes, and of at most kBucketBytes; but one of less than kFirstBucketBytes takes the
+///   next gradient, whatever that is. The computation goes on until the next bundle is complete; it then waits for this
+///   one, so that the bytes of whole gradients are free again.
 /// - Shifts of a unit, too, make their axis one of the stream. Those between two blocks of a ring are a bundle. It is
 ///   issued when the block before it is done, and waited for by the block behind.
 /// - The begin section's gathers are such bundles in the order in which units read them.
