@@ -12,7 +12,8 @@ const Link& LinkOf(const Machine& machine, bool one_node) { return one_node ? ma
 // What a rank sends a second at most when the group's rings run.
 double RingBytes(const Machine& machine, const Spread& group) {
   if (group.one_node()) return machine.node.bytes_s;
-  const double across = machine.network.bytes_s * static_cast<double>(group.on_a_node);
+  const double link = machine.nccl.has_value() ? NcclNetworkBytes(machine.network.bytes_s) : machine.network.bytes_s;
+  const double across = link * static_cast<double>(group.on_a_node);
   return group.on_a_node == 1 ? across : std::min(machine.node.bytes_s, across);
 }
 

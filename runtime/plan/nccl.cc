@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace weft::plan {
 namespace {
@@ -16,6 +17,9 @@ constexpr Latencies kTreeNvlink = {0.6e-6, 1.25e-6, 4e-6}, kRingNvlink = {0.6e-6
 constexpr Latencies kTreePci = {1e-6, 1.9e-6, 4e-6}, kRingPci = {1e-6, 2.5e-6, 5.7e-6};
 constexpr Latencies kTreeNet = {5e-6, 8.5e-6, 14e-6}, kRingNet = {2.7e-6, 4e-6, 14e-6};
 constexpr double kNvls = 25e-6, kNvlsTreeNet = 20.9e-6;
+
+// Bytes a second of a channel over the network, falling.
+constexpr double kNetworkRates[] = {48e9, 30e9, 24e9, 20e9, 15e9, 12e9, 6e9, 3e9, 2.4e9, 1.2e9, 0.24e9, 0.12e9};
 
 class Model {
  public:
@@ -88,6 +92,13 @@ double NcclSeconds(const Nccl& nccl, CollectiveKind kind, double bytes, int64_t 
                    double node_bytes_s, double ring_bytes_s) {
   if (kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kShift) return -1;
   return Model(nccl, kind, bytes, ranks, nodes, node_bytes_s, ring_bytes_s).Seconds();
+}
+
+double NcclNetworkBytes(double link_bytes_s) {
+  if (link_bytes_s >= kNetworkRates[0]) return std::floor(link_bytes_s / kNetworkRates[0]) * kNetworkRates[0];
+  const auto* const rate = std::find_if(std::begin(kNetworkRates), std::end(kNetworkRates),
+                                        [&](double bytes_s) { return bytes_s <= link_bytes_s; });
+  return rate == std::end(kNetworkRates) ? link_bytes_s : *rate;
 }
 
 }  // namespace weft::plan

@@ -25,6 +25,12 @@ struct Nccl {
 double NcclSeconds(const Nccl& nccl, CollectiveKind kind, double bytes, int64_t ranks, int64_t nodes,
                    double node_bytes_s, double ring_bytes_s);
 
+// What its rings send a second over one link of a network, which could send `link_bytes_s`: the highest rate that its
+// search of graphs tries and the link has, of those that it tries on every architecture (NCCL 2.29,
+// src/graph/search.cc); of a faster link than all of these as many of the highest as fit. Example: 24 GB/s of 25, 48
+// of 50.
+double NcclNetworkBytes(double link_bytes_s);
+
 }  // namespace weft::plan
 
 #endif  // WEFT_RUNTIME_PLAN_NCCL_H_

@@ -46,6 +46,29 @@ TEST(NcclTest, PcieIsSlowerToAnswer) {
   EXPECT_GT(Seconds(pcie, kAllReduce, 1e3, 1), Seconds(Hopper(), kAllReduce, 1e3, 1));
 }
 
+TEST(NcclTest, LinksOfANetworkHaveRatesThatItsSearchTries) {
+  EXPECT_EQ(NcclNetworkBytes(25e9), 24e9);
+  EXPECT_EQ(NcclNetworkBytes(50e9), 48e9);
+  EXPECT_EQ(NcclNetworkBytes(100e9), 96e9);
+  EXPECT_EQ(NcclNetworkBytes(12e9), 12e9);
+  EXPECT_EQ(NcclNetworkBytes(1e6), 1e6) << "slower than all of these";
+  // Rings between nodes go by that, those of a node do not.
+  Machine machine;
+  machine.node = {300e9, 0};
+  machine.network = {25e9, 0};
+  machine.nccl = Hopper();
+  Machine slower = machine;
+  slower.network.bytes_s = 24e9;
+  for (int64_t ranks : {2, 16}) {
+    const Spread group{ranks, ranks / 2};
+    EXPECT_EQ(CollectiveSeconds(machine, kAllReduce, 8e9, group), CollectiveSeconds(slower, kAllReduce, 8e9, group));
+    slower.nccl.reset();
+    machine.nccl.reset();
+    EXPECT_LT(CollectiveSeconds(machine, kAllReduce, 8e9, group), CollectiveSeconds(slower, kAllReduce, 8e9, group));
+    machine.nccl = slower.nccl = Hopper();
+  }
+}
+
 // More bytes, and slower links, never take less time.
 TEST(NcclTest, GoesTheRightWay) {
   for (CollectiveKind kind : {kAllReduce, kAllGather, CollectiveKind::kReduceScatter}) {
