@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+CLUSTERS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../clusters")
 SEQUENCE, VOCABULARY = 2048, 51200
 LIMIT = 0.10
 Row = collections.namedtuple("Row", "name heads hidden layers tensor pipeline ranks batch micro chunks tflops fitted")
@@ -101,7 +102,7 @@ PRODUCT = re.compile(r'product { m: (\d+) n: (\d+) k: (\d+) type: "bf16" flops_s
 
 def product_rates(rates):
     """(m, n, k, FLOP/s) for the shapes that were measured on an H100."""
-    with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../clusters/dgx_h100.cluster")) as text:
+    with open(os.path.join(CLUSTERS, "dgx_h100.cluster"), encoding="utf-8") as text:
         measured = [tuple(map(float, it)) for it in PRODUCT.findall(text.read())]
     largest = max(measured)[-1]
     return [(m, n, k, rates["products"] * rate / largest) for m, n, k, rate in measured]
@@ -109,7 +110,9 @@ def product_rates(rates):
 
 def calibration(rates):
     """Lines of a cluster file."""
-    lines = ['  product { m: %d n: %d k: %d type: "bf16" flops_s: %.4g }' % it for it in product_rates(rates)]
+    with open(os.path.join(CLUSTERS, "dgx_a100.cluster"), encoding="utf-8") as text:
+        lines = [line.rstrip() for line in text if line.startswith("  nccl {")]
+    lines += ['  product { m: %d n: %d k: %d type: "bf16" flops_s: %.4g }' % it for it in product_rates(rates)]
     return lines + ['  kernel { family: "%s" bytes: 1e9 bytes_s: %.4g }' % (family, rates["attention"])
                     for family in ("attention_unfused", "attention_unfused_grad")]
 
