@@ -30,6 +30,7 @@ Eviction::Eviction(const Blocks& blocks, std::vector<int64_t> offsets, uint32_t 
     : blocks_(blocks),
       offsets_(std::move(offsets)),
       in_the_way_(blocks.size(), 0),
+      lies_(blocks.size(), false),
       meets_(blocks.size() + 1),
       leaves_(blocks.size() + 1),
       random_(seed) {
@@ -43,6 +44,7 @@ Eviction::Eviction(const Blocks& blocks, std::vector<int64_t> offsets, uint32_t 
       continue;
     }
     by_begin_.push_back(b);
+    lies_[b] = true;
     movable[b / 64] |= uint64_t{1} << b % 64;
   }
   for (int32_t b : by_begin_) {
@@ -63,12 +65,7 @@ bool Eviction::Fit(int64_t top, int64_t* effort) {
     *effort -= kLooks * (in_the_way_[block] + 1);
     if (bottom_ + bytes_[block] > top) return false;
     const int64_t begin = CheapestOffset(block, top), end = begin + bytes_[block];
-    met_.clear();
-    for (int32_t other : by_begin_) {
-      if (offsets_[other] >= end) break;
-      if (begin < EndOf(other) && blocks_.Conflict(block, other)) met_.push_back(other);
-    }
-    std::sort(met_.begin(), met_.end());
+    FindMeeting(block, begin, end);
     for (int32_t other : met_) Evict(other);
     Place(block, begin);
   }
@@ -77,6 +74,7 @@ bool Eviction::Fit(int64_t top, int64_t* effort) {
 
 void Eviction::Place(int32_t block, int64_t offset) {
   offsets_[block] = offset;
+  lies_[block] = true;
   Insert(block, [&](int32_t b) { return offsets_[b]; }, by_begin_);
   Insert(block, [&](int32_t b) { return EndOf(b); }, by_end_);
 }
@@ -85,6 +83,7 @@ void Eviction::Evict(int32_t block) {
   Remove(block, [&](int32_t b) { return offsets_[b]; }, by_begin_);
   Remove(block, [&](int32_t b) { return EndOf(b); }, by_end_);
   offsets_[block] = kWaits;
+  lies_[block] = false;
   costs_[block] += bytes_[block];
   waiting_.push_back(block);
 }
@@ -98,29 +97,71 @@ int32_t Eviction::TakeLargest() {
   return block;
 }
 
-// The cost of an offset changes where the block begins to meet another one, or no longer meets it: it is least right
-// before the former or at the latter. Of several with the least cost, any. Both kinds of changes are in order already,
-// so nothing is sorted; those in the way are picked without a branch to guess.
-int64_t Eviction::CheapestOffset(int32_t block, int64_t top) {
-  const int64_t bytes = bytes_[block], last = top - bytes;
-  const uint64_t* conflicts = blocks_.RowOf(block);
-  const auto in_the_way = [&](uint32_t other) { return conflicts[other / 64] >> (other % 64) & 1; };
-  size_t meets = 0, leaves = 0;
+bool Eviction::HasFew(int32_t block) const {
+  constexpr int64_t kFew = 8;  // sorting one costs as much as so many looks at what lies somewhere
+  return in_the_way_[block] * kFew < static_cast<int64_t>(by_begin_.size());
+}
+
+// Those in the way of a block at [begin, end), ascending, to `met_`.
+void Eviction::FindMeeting(int32_t block, int64_t begin, int64_t end) {
+  met_.clear();
+  if (HasFew(block)) {
+    blocks_.ForEachInTheWay(block, [&](int32_t other) {
+      if (lies_[other] && offsets_[other] < end && begin < EndOf(other)) met_.push_back(other);
+    });
+    return;
+  }
   for (int32_t other : by_begin_) {
-    const int64_t offset = offsets_[other] - bytes + 1;
-    if (offset > last) break;
-    meets_[meets] = {offset, costs_[other]};
-    meets += in_the_way(other);
+    if (offsets_[other] >= end) break;
+    if (begin < EndOf(other) && blocks_.Conflict(block, other)) met_.push_back(other);
   }
-  for (int32_t other : by_end_) {
-    const int64_t offset = EndOf(other);
-    if (offset > last) break;
-    leaves_[leaves] = {offset, costs_[other]};
-    leaves += in_the_way(other);
+  std::sort(met_.begin(), met_.end());
+}
+
+// Where a block begins to meet others, and where it no longer meets them, both ascending, up to `last` and one more
+// behind it.
+void Eviction::FindChanges(int32_t block, int64_t last) {
+  const int64_t bytes = bytes_[block];
+  size_t meets = 0, leaves = 0;
+  if (HasFew(block)) {
+    blocks_.ForEachInTheWay(block, [&](int32_t other) {
+      if (!lies_[other]) return;
+      meets_[meets] = {offsets_[other] - bytes + 1, costs_[other]};
+      meets += meets_[meets].offset <= last ? 1 : 0;
+      leaves_[leaves] = {EndOf(other), costs_[other]};
+      leaves += leaves_[leaves].offset <= last ? 1 : 0;
+    });
+    const auto lower = [](const Change& a, const Change& b) { return a.offset < b.offset; };
+    std::sort(meets_.begin(), meets_.begin() + static_cast<ptrdiff_t>(meets), lower);
+    std::sort(leaves_.begin(), leaves_.begin() + static_cast<ptrdiff_t>(leaves), lower);
+  } else {
+    // Both are in order already; those in the way are picked without a branch to guess.
+    const uint64_t* conflicts = blocks_.RowOf(block);
+    const auto in_the_way = [&](uint32_t other) { return conflicts[other / 64] >> (other % 64) & 1; };
+    for (int32_t other : by_begin_) {
+      const int64_t offset = offsets_[other] - bytes + 1;
+      if (offset > last) break;
+      meets_[meets] = {offset, costs_[other]};
+      meets += in_the_way(other);
+    }
+    for (int32_t other : by_end_) {
+      const int64_t offset = EndOf(other);
+      if (offset > last) break;
+      leaves_[leaves] = {offset, costs_[other]};
+      leaves += in_the_way(other);
+    }
   }
-  size_t met = 0, left = 0;
+  meets_[meets].offset = leaves_[leaves].offset = last + 1;
+}
+
+// The cost of an offset changes where the block begins to meet another one, or no longer meets it: it is least right
+// before the former or at the latter. Of several with the least cost, any.
+int64_t Eviction::CheapestOffset(int32_t block, int64_t top) {
+  const int64_t last = top - bytes_[block];
+  FindChanges(block, last);
+  auto meets = meets_.begin(), leaves = leaves_.begin();
   int64_t cost = 0;  // at `bottom_`
-  for (; met < meets && meets_[met].offset <= bottom_; ++met) cost += meets_[met].cost;
+  for (; meets->offset <= bottom_; ++meets) cost += meets->cost;
   int64_t cheapest = bottom_, least = cost;
   uint32_t alike = 1;
   const auto consider = [&](int64_t offset) {
@@ -129,13 +170,10 @@ int64_t Eviction::CheapestOffset(int32_t block, int64_t top) {
     least = cost;
     if (random_() % alike == 0) cheapest = offset;
   };
-  // Behind the last ones is a change that never comes.
-  meets_[meets].offset = leaves_[leaves].offset = last + 1;
-  while (met < meets || left < leaves) {
-    const int64_t offset = std::min(meets_[met].offset, leaves_[left].offset);
+  for (int64_t offset; (offset = std::min(meets->offset, leaves->offset)) <= last;) {
     consider(offset - 1);
-    for (; met < meets && meets_[met].offset == offset; ++met) cost += meets_[met].cost;
-    for (; left < leaves && leaves_[left].offset == offset; ++left) cost -= leaves_[left].cost;
+    for (; meets->offset == offset; ++meets) cost += meets->cost;
+    for (; leaves->offset == offset; ++leaves) cost -= leaves->cost;
     consider(offset);
   }
   consider(last);

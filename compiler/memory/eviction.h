@@ -36,13 +36,18 @@ class Eviction {
   void Evict(int32_t block);
   int32_t TakeLargest();
   int64_t CheapestOffset(int32_t block, int64_t top);
+  void FindMeeting(int32_t block, int64_t begin, int64_t end);
+  void FindChanges(int32_t block, int64_t last);
   int64_t EndOf(int32_t block) const { return offsets_[block] + bytes_[block]; }
+  // Few enough conflict with it that they are found one by one, and not by a look at all that lies somewhere.
+  bool HasFew(int32_t block) const;
 
   const Blocks& blocks_;
   std::vector<int64_t> offsets_, costs_, bytes_;
   std::vector<int64_t> in_the_way_;         // a block each: how many conflict with it, without those that live always
   std::vector<int32_t> by_begin_, by_end_;  // what lies somewhere, without those that live always
   std::vector<int32_t> waiting_, met_;
+  std::vector<bool> lies_;  // a block each: whether it is in these
   std::vector<Change> meets_, leaves_;
   int64_t bottom_ = 0;
   std::mt19937 random_;
