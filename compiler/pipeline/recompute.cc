@@ -15,12 +15,15 @@ struct StageLevels {
   int least = 0;                   // all levels below do not fit
   int most = 0;                    // fits, or is the last one
   std::map<int, double> bytes;     // at least, of the levels that were tried
+  std::vector<int> left;           // most - least, after each try
+  double gaps = 1;                 // bytes of what just did not fit, of those that it needs at least
 
   bool found() const { return least == most; }
   int selective() const { return int(layers.size()); } // in all layers
 
   // The level to try next: NONE, SELECTIVE everywhere, then where so many bytes are on a line between those of the
-  // levels on either side, as each layer gives back about as many. Every third time by halving, if they do not.
+  // levels on either side, as each layer gives back about as many; less what gaps take. Half way, where the last two
+  // tries did not halve what was left.
   int next(int64_t limit) const {
     if (found() || least == 0) {
       return least;
@@ -29,10 +32,11 @@ struct StageLevels {
       return selective();
     }
     const auto below = bytes.find(least - 1), above = bytes.find(most);
-    if (above == bytes.end() || below->second <= above->second || bytes.size() % 3 == 0) {
+    const bool isSlow = left.size() > 2 && 2 * left.back() > left[left.size() - 3];
+    if (above == bytes.end() || below->second <= above->second || isSlow) {
       return (least + most) / 2;
     }
-    const double part = (double(limit) - above->second) / (below->second - above->second);
+    const double part = (double(limit) / gaps - above->second) / (below->second - above->second);
     return std::clamp(most - int(part * (most - least + 1)), least, most - 1);
   }
 
@@ -40,6 +44,9 @@ struct StageLevels {
     if (!found()) {
       (fit.fits ? most : least) = fit.fits ? level : level + 1;
       bytes[level] = double(fit.leastBytes);
+      left.push_back(most - least);
+      if (!fit.fits && fit.leastBytes > 0)
+        gaps = std::max(gaps, double(fit.bytes) / double(fit.leastBytes));
     }
   }
 

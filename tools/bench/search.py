@@ -9,6 +9,7 @@ MODELS = [("124M on 64 ranks", "gpt2", "124m", "8xh200", ["batch={global: 512}"]
            ["batch={global: 1024}", "model.set=hidden=8192", "model.set=heads=64", "model.set=vocab=51200"], 30),
           ("175B on 1,024 ranks", "gpt2", "175b", "128x8h200", ["batch={global: 1536}"], 60)]
 QUICK = 1
+EXACT = "8B on data 8, tensor 8"  # whose parameters' layout is also searched by itself
 PEAK_MIB = 2048  # the aim for memory
 
 
@@ -25,6 +26,10 @@ def search(tools, quick):
         print("  %-22s %11.1f %8d %8.0f %10.1f %10.1f %5.1f %%  %s" %
               (label, used.cpu_seconds, aim, used.peak_bytes / 2**20, 1e3 * best["step_s"], 1e3 * decision["bound_s"],
                100 * decision["gap"], best["keys"]), flush=True)
+        if label == EXACT:
+            seconds = tools.run("exact", tools.job(job, model), *keys, "precision.compute=BF16",
+                                "cluster=" + tools.cluster(cluster)).split()[0]
+            print("    of that, where its parameters lie on this mesh, exactly: %s s" % seconds, flush=True)
 
 
 def layouts(tools, quick):

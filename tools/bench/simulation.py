@@ -1,8 +1,9 @@
 """Steps in virtual time beside steps of this machine, with rates that `weft calibrate` has measured in the same run."""
 
 import os
+import re
 
-from programs import median, step_seconds, train
+from programs import median, step_seconds, train, train_side_by_side
 from traces import StepView, by_step, read_acts
 
 SECONDS, QUICK_SECONDS = 180, 40  # of a calibration
@@ -60,31 +61,50 @@ def calibrated(tools, quick):
     return "cluster=" + path
 
 
-def in_turn(tools, plans, steps):
-    """Seconds of a step of each plan: the second best of rounds, as what else a machine does for a while only adds."""
-    rounds = [[step_seconds(train(tools, plan, steps, THREADS)) for plan in plans] for _ in range(ROUNDS)]
+def in_turn(runs):
+    """Seconds of a step of each run: the second best of rounds, as what else a machine does for a while only adds."""
+    rounds = [[run() for run in runs] for _ in range(ROUNDS)]
     return [sorted(seconds)[1] for seconds in zip(*rounds)]
+
+
+def alone(tools, plan, steps):
+    """A run of one plan, which gives the seconds of its step."""
+    return lambda: step_seconds(train(tools, plan, steps, THREADS))
+
+
+def side_by_side(tools, plan, steps):
+    """A run of two copies of a plan of one rank, which exchange nothing: the mean of their steps."""
+    return lambda: sum(step_seconds(it) for it in train_side_by_side(tools, [plan, plan], steps, THREADS)) / 2
+
+
+def cores(cluster):
+    """What the calibration says that two ranks share."""
+    with open(cluster.split("=", 1)[1]) as lines:
+        return float(re.search(r"^  cores: ([0-9.]+)", lines.read(), re.M).group(1))
 
 
 def simulate(tools, quick):
     print("Step time: measured, two ranks with half the cores each, and simulated with rates measured just before")
+    print("  The second ratio is that beside two copies of one rank's plan: what is left when other work on the host")
+    print("  slows all plans alike, or lets two ranks have more or less of it than when the rates were measured.")
     cluster = calibrated(tools, quick)
     for model in [TINY] if quick else [TINY, SMALL]:
         print("  " + model.label)
-        rows = [("one rank", model.batch())] + model.plans()
-        plans = [model.compile(tools, overrides + [cluster], "simulated%d" % i)
-                 for i, (_, overrides) in enumerate(rows)]
-        measured = in_turn(tools, plans, model.steps)
-        within, one_rank = 0, None
-        for (label, _), plan, seconds in zip(rows, plans, measured):
-            simulated = tools.run_json("weft-plan", "simulate", plan)["step_s"]
-            ratio = simulated / seconds
-            one_rank = one_rank or ratio
-            within += label != "one rank" and abs(ratio - 1) <= LIMIT
-            # The second ratio is what is left when other work slows all plans alike.
-            print("    %-42s measured %8.2f ms  simulated %8.2f ms  ratio %.2f  beside one rank's %.2f" %
-                  (label, seconds * 1e3, simulated * 1e3, ratio, ratio / one_rank), flush=True)
-        print("    within %.0f %%: %d of %d plans" % (100 * LIMIT, within, len(model.plans())), flush=True)
+        rows = model.plans()
+        one, *plans = [model.compile(tools, overrides + [cluster], "simulated%d" % i)
+                       for i, overrides in enumerate([model.batch()] + [overrides for _, overrides in rows])]
+        measured = in_turn([alone(tools, one, model.steps), side_by_side(tools, one, model.steps)] +
+                           [alone(tools, plan, model.steps) for plan in plans])
+        step = lambda plan: tools.run_json("weft-plan", "simulate", plan)["step_s"]
+        simulated = [step(one), step(one) * max(1, 2 / cores(cluster))] + [step(plan) for plan in plans]
+        labels = ["one rank", "two copies of one rank's plan"] + [label for label, _ in rows]
+        ratios = [predicted / seconds for predicted, seconds in zip(simulated, measured)]
+        for label, predicted, seconds, ratio in zip(labels, simulated, measured, ratios):
+            print("    %-42s measured %8.2f ms  simulated %8.2f ms  ratio %.2f  beside the copies' %.2f" %
+                  (label, seconds * 1e3, predicted * 1e3, ratio, ratio / ratios[1]), flush=True)
+        within = lambda other: sum(abs(ratio / other - 1) <= LIMIT for ratio in ratios[2:])
+        print("    within %.0f %%: %d of %d plans; beside the copies %d" %
+              (100 * LIMIT, within(1), len(plans), within(ratios[1])), flush=True)
 
 
 def families(tools, quick):
@@ -130,7 +150,7 @@ def choice(tools, quick):
     rows = layouts(model)
     plans = [model.compile(tools, overrides + [cluster], "layout%d" % i) for i, overrides in enumerate(rows)]
     plan, keys = chosen_layout(tools, model, cluster)
-    measured = in_turn(tools, plans + [plan], model.steps)
+    measured = in_turn([alone(tools, it, model.steps) for it in plans + [plan]])
     rows = [" ".join(overrides) for overrides in rows] + [keys]
     for label, path, seconds in sorted(zip(rows, plans + [plan], measured), key=lambda row: row[2]):
         print("    %8.2f ms  simulated %8.2f ms  %s" %
