@@ -33,6 +33,7 @@ DESCRIBED = [
     "activation",
     "dropout",
     "elementwise",
+    "logic",
     "norm",
     "optimizer",
     "reduce",
@@ -43,6 +44,7 @@ DESCRIBED = [
 GENERATED = [
     "activation",
     "dropout",
+    "logic",
     "norm",
     "softmax",
 ]

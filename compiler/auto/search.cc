@@ -265,8 +265,7 @@ private:
   }
 
   // The same with micro-batches that overlap, if that would be the best of all with everything hidden that is exposed.
-  // Where only gradients are exchanged, that is beside the computation anyway. Not in a pipeline: offsets for many
-  // stages in turns take minutes (GPT-2 175B on 8 of them).
+  // Where only gradients are exchanged, that is beside the computation anyway.
   std::optional<Choice> overlapOf(const Point &point) {
     constexpr double kLeast = 0.01; // exposed: below that kernels of half the size lose more
     const Choice choice = unscheduled(point.choice), over = space_.overlapped(choice);

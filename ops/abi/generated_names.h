@@ -9,8 +9,10 @@ namespace weft {
 // Of kernel_names.h those that no registry has: what their families describe (cells.cc) fits all operands that there
 // may be. ops/cpu_kernels_test.cc compares with the registries.
 inline constexpr std::string_view kGeneratedNames[] = {
-    "relu",    "relu_grad",    "silu",       "silu_grad",       "gelu",     "gelu_grad",     "dropout",
-    "softmax", "softmax_grad", "layer_norm", "layer_norm_grad", "rms_norm", "rms_norm_grad",
+    "relu",          "relu_grad",    "silu",       "silu_grad",       "gelu",      "gelu_grad",     "dropout",
+    "softmax",       "softmax_grad", "layer_norm", "layer_norm_grad", "rms_norm",  "rms_norm_grad", "greater",
+    "greater_equal", "less",         "less_equal", "equal",           "not_equal", "logical_and",   "logical_or",
+    "logical_not",   "select",
 };
 
 constexpr bool IsGeneratedName(std::string_view name) {

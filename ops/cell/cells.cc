@@ -6,12 +6,35 @@
 namespace weft::cell {
 namespace {
 
+using Floats = mlir::arith::CmpFPredicate;
+using Integers = mlir::arith::CmpIPredicate;
+
 template <typename Op, typename... Operands> Cell make(Cell like, Operands... operands) {
   return like.with(like.builder().create<Op>(like.loc(), operands...).getResult());
 }
 
-Cell compare(Cell a, mlir::arith::CmpFPredicate predicate, Cell b) {
-  return a.with(a.builder().create<mlir::arith::CmpFOp>(a.loc(), predicate, a.value(), b.value()));
+bool isInteger(Cell cell) { return cell.value().getType().isInteger(); }
+
+// Of bytes, which have no sign, and of integers that do.
+struct Predicates {
+  Floats floats;
+  Integers bytes, integers;
+};
+
+Cell compare(Cell a, Predicates predicates, Cell b) {
+  if (!isInteger(a)) {
+    return make<mlir::arith::CmpFOp>(a, predicates.floats, a.value(), b.value());
+  }
+  const bool isByte = a.value().getType().isInteger(8);
+  return make<mlir::arith::CmpIOp>(a, isByte ? predicates.bytes : predicates.integers, a.value(), b.value());
+}
+
+Cell whole(Cell like, mlir::Type type, int64_t number) {
+  return make<mlir::arith::ConstantOp>(like, like.builder().getIntegerAttr(type, number));
+}
+
+template <typename OfFloats, typename OfIntegers> Cell calculate(Cell a, Cell b) {
+  return isInteger(a) ? make<OfIntegers>(a, a.value(), b.value()) : make<OfFloats>(a, a.value(), b.value());
 }
 
 } // namespace
@@ -20,12 +43,18 @@ Cell Cell::number(double number) const {
   return with(builder_->create<mlir::arith::ConstantOp>(loc_, builder_->getF32FloatAttr(float(number))));
 }
 
-Cell operator+(Cell a, Cell b) { return make<mlir::arith::AddFOp>(a, a.value(), b.value()); }
-Cell operator-(Cell a, Cell b) { return make<mlir::arith::SubFOp>(a, a.value(), b.value()); }
-Cell operator*(Cell a, Cell b) { return make<mlir::arith::MulFOp>(a, a.value(), b.value()); }
+Cell operator+(Cell a, Cell b) { return calculate<mlir::arith::AddFOp, mlir::arith::AddIOp>(a, b); }
+Cell operator-(Cell a, Cell b) { return calculate<mlir::arith::SubFOp, mlir::arith::SubIOp>(a, b); }
+Cell operator*(Cell a, Cell b) { return calculate<mlir::arith::MulFOp, mlir::arith::MulIOp>(a, b); }
 Cell operator/(Cell a, Cell b) { return make<mlir::arith::DivFOp>(a, a.value(), b.value()); }
 Cell operator-(Cell a) { return make<mlir::arith::NegFOp>(a, a.value()); }
-Cell operator<(Cell a, Cell b) { return compare(a, mlir::arith::CmpFPredicate::OLT, b); }
+Cell operator<(Cell a, Cell b) { return compare(a, {Floats::OLT, Integers::ult, Integers::slt}, b); }
+Cell operator<=(Cell a, Cell b) { return compare(a, {Floats::OLE, Integers::ule, Integers::sle}, b); }
+Cell operator==(Cell a, Cell b) { return compare(a, {Floats::OEQ, Integers::eq, Integers::eq}, b); }
+Cell operator!=(Cell a, Cell b) { return compare(a, {Floats::UNE, Integers::ne, Integers::ne}, b); }
+Cell operator&(Cell a, Cell b) { return make<mlir::arith::AndIOp>(a, a.value(), b.value()); }
+Cell operator|(Cell a, Cell b) { return make<mlir::arith::OrIOp>(a, a.value(), b.value()); }
+Cell operator!(Cell a) { return make<mlir::arith::XOrIOp>(a, a.value(), whole(a, a.value().getType(), 1).value()); }
 Cell select(Cell condition, Cell a, Cell b) {
   return make<mlir::arith::SelectOp>(a, condition.value(), a.value(), b.value());
 }
@@ -36,8 +65,8 @@ Cell tanh(Cell x) { return make<mlir::math::TanhOp>(x, x.value()); }
 Cell erf(Cell x) { return make<mlir::math::ErfOp>(x, x.value()); }
 Cell abs(Cell x) { return make<mlir::math::AbsFOp>(x, x.value()); }
 Cell sigmoid(Cell x) { return 1.0 / (1.0 + exp(-x)); }
-Cell maximum(Cell a, Cell b) { return make<mlir::arith::MaximumFOp>(a, a.value(), b.value()); }
-Cell minimum(Cell a, Cell b) { return make<mlir::arith::MinimumFOp>(a, a.value(), b.value()); }
+Cell maximum(Cell a, Cell b) { return calculate<mlir::arith::MaximumFOp, mlir::arith::MaxSIOp>(a, b); }
+Cell minimum(Cell a, Cell b) { return calculate<mlir::arith::MinimumFOp, mlir::arith::MinSIOp>(a, b); }
 
 Cells::Cells(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol, const Subject &subject)
     : subject_(subject), builder_(builder), loc_(loc), strides_(subject.inputs.size() + subject.outputs.size()),
@@ -93,11 +122,23 @@ std::optional<Cells::Strides> Cells::ofRows(llvm::ArrayRef<int64_t> shape) const
 }
 
 Cell Cells::in(unsigned index) { return input(index, aligned(subject_.inputs[index].shape)); }
+Cell Cells::inAsStored(unsigned index) { return input(index, aligned(subject_.inputs[index].shape), true); }
+
+Cell Cells::isTrue(unsigned index) {
+  Cell byte = inAsStored(index);
+  if (!byte.value().getType().isInteger(8)) {
+    refuse();
+    return byte < byte;
+  }
+  return byte != whole(byte, byte.value().getType(), 0);
+}
+
 Cell Cells::inOfRow(unsigned index) { return input(index, ofRows(subject_.inputs[index].shape)); }
 
-Cell Cells::input(unsigned index, std::optional<Strides> strides) {
+Cell Cells::input(unsigned index, std::optional<Strides> strides, bool asStored) {
   mlir::Type type = subject_.inputs[index].type;
-  if (!strides || !llvm::isa<mlir::FloatType>(type)) {
+  const bool isFloat = llvm::isa<mlir::FloatType>(type) && !type.isF64();
+  if (!strides || !(isFloat || (asStored && type.isInteger()))) {
     refuse();
     return number(0);
   }
@@ -105,7 +146,7 @@ Cell Cells::input(unsigned index, std::optional<Strides> strides) {
   mlir::Value &value = read_[index];
   if (!value) {
     value = kernel_.getBody().getArgument(index);
-    if (!type.isF32()) {
+    if (isFloat && !type.isF32()) {
       value = builder_.create<mlir::arith::ExtFOp>(loc_, builder_.getF32Type(), value);
     }
   }
@@ -116,13 +157,59 @@ void Cells::out(unsigned index, Cell value) { output(index, aligned(subject_.out
 void Cells::outOfRow(unsigned index, Cell value) { output(index, ofRows(subject_.outputs[index].shape), value); }
 
 void Cells::output(unsigned index, std::optional<Strides> strides, Cell value) {
-  mlir::Type type = subject_.outputs[index].type;
-  if (!strides || !llvm::isa<mlir::FloatType>(type)) {
+  mlir::Value made = strides ? stored(value.value(), subject_.outputs[index].type) : mlir::Value();
+  if (!made) {
     return refuse();
   }
   strides_[numInputs() + index] = *strides;
-  written_[index] =
-      type.isF32() ? value.value() : mlir::Value(builder_.create<mlir::arith::TruncFOp>(loc_, type, value.value()));
+  written_[index] = made;
+}
+
+// Null where `value` is not of that type.
+mlir::Value Cells::stored(mlir::Value value, mlir::Type type) {
+  const bool isFloat = llvm::isa<mlir::FloatType>(type) && !type.isF64();
+  mlir::Type wide = builder_.getF32Type();
+  if (value.getType().isInteger(1)) {
+    value = isFloat ? builder_.create<mlir::arith::UIToFPOp>(loc_, wide, value).getResult()
+                    : builder_.create<mlir::arith::ExtUIOp>(loc_, type, value).getResult();
+  }
+  if (value.getType() == type) {
+    return value;
+  }
+  return isFloat && value.getType() == wide ? builder_.create<mlir::arith::TruncFOp>(loc_, type, value).getResult()
+                                            : mlir::Value();
+}
+
+Cell Cells::converted(Cell value, unsigned output) {
+  namespace arith = mlir::arith;
+  mlir::Type from = value.value().getType(), to = subject_.outputs[output].type;
+  const bool isUnsigned = from.isInteger(8);
+  if (!to.isInteger()) {
+    mlir::Type wide = builder_.getF32Type();
+    return !from.isInteger() ? value
+           : isUnsigned      ? make<arith::UIToFPOp>(value, wide, value.value())
+                             : make<arith::SIToFPOp>(value, wide, value.value());
+  }
+  if (from.isInteger()) {
+    const unsigned had = from.getIntOrFloatBitWidth(), has = to.getIntOrFloatBitWidth();
+    return had == has   ? value
+           : had > has  ? make<arith::TruncIOp>(value, to, value.value())
+           : isUnsigned ? make<arith::ExtUIOp>(value, to, value.value())
+                        : make<arith::ExtSIOp>(value, to, value.value());
+  }
+  // As ops/elementwise/convert.h: ends that are powers of two, which float32 has and the largest integer is not.
+  const bool isByte = to.isInteger(8);
+  const double end = std::ldexp(1.0, isByte ? 8 : int(to.getIntOrFloatBitWidth()) - 1), begin = isByte ? 0 : -end;
+  const llvm::APInt most =
+      isByte ? llvm::APInt::getMaxValue(8) : llvm::APInt::getSignedMaxValue(to.getIntOrFloatBitWidth());
+  const llvm::APInt least = isByte ? llvm::APInt(8, 0) : llvm::APInt::getSignedMinValue(to.getIntOrFloatBitWidth());
+  auto integer = [&](const llvm::APInt &number) {
+    return make<arith::ConstantOp>(value, builder_.getIntegerAttr(to, number));
+  };
+  Cell inside = select((value > value.number(begin)) & (value < value.number(end)), value, value.number(0));
+  Cell cut =
+      isByte ? make<arith::FPToUIOp>(value, to, inside.value()) : make<arith::FPToSIOp>(value, to, inside.value());
+  return select(value <= value.number(begin), integer(least), select(value >= value.number(end), integer(most), cut));
 }
 
 Cell Cells::hasLuck(double rate, unsigned input, llvm::StringRef seed) {

@@ -10,7 +10,8 @@
 
 namespace weft::cell {
 
-/// A number at one place, a float32 or a truth value, which operators of C++ compute with.
+/// A number at one place, which operators of C++ compute with: a float32, a truth value, or an integer as it is stored.
+/// Integers of 8 bits have no sign; others do, and wrap around.
 class Cell {
 public:
   Cell(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value)
@@ -43,9 +44,17 @@ inline Cell operator*(double a, Cell b) { return b.number(a) * b; }
 inline Cell operator/(Cell a, double b) { return a / a.number(b); }
 inline Cell operator/(double a, Cell b) { return b.number(a) / b; }
 
-/// False where either is no number.
+/// False where either is no number, but for `!=`, which is true.
 Cell operator<(Cell a, Cell b);
+Cell operator<=(Cell a, Cell b);
+Cell operator==(Cell a, Cell b);
+Cell operator!=(Cell a, Cell b);
 inline Cell operator>(Cell a, Cell b) { return b < a; }
+inline Cell operator>=(Cell a, Cell b) { return b <= a; }
+/// Of truth values.
+Cell operator&(Cell a, Cell b);
+Cell operator|(Cell a, Cell b);
+Cell operator!(Cell a);
 /// `a` where `condition` holds, else `b`.
 Cell select(Cell condition, Cell a, Cell b);
 
@@ -77,8 +86,8 @@ struct Subject {
 
 /// Takes the description of one kernel: what each output is at each place, in terms of inputs.
 ///
-/// The domain is the shape of the first output, unless `over` says another. Numbers are float32, whatever they are
-/// stored as.
+/// The domain is the shape of the first output, unless `over` says another. Numbers that are stored as floating-point
+/// ones are float32 here.
 class Cells {
 public:
   /// Makes an empty `cell.kernel` of that name at `builder`.
@@ -94,11 +103,20 @@ public:
   /// Places of a row.
   int64_t rowSize() const { return row_; }
 
-  /// An input, aligned with the domain at the last dimension; a missing one, or one of size 1, is repeated.
+  /// An input, aligned with the domain at the last dimension; a missing one, or one of size 1, is repeated. Refuses
+  /// integers.
   Cell in(unsigned index);
+  /// The same, integers as they are stored.
+  Cell inAsStored(unsigned index);
+  /// Whether an input of bytes is true: not 0.
+  Cell isTrue(unsigned index);
   /// An input that has one number a row.
   Cell inOfRow(unsigned index);
+  /// Truth values are 1 and 0 in whatever an output is stored as; integers are of its type.
   void out(unsigned index, Cell value);
+  /// `value` as `out` takes it for an output of another type. A float32 loses what is behind the point; beyond the
+  /// range of an integer it is the smallest or the largest one, and what is no number is 0.
+  Cell converted(Cell value, unsigned output);
   void outOfRow(unsigned index, Cell value);
   unsigned numInputs() const { return unsigned(subject_.inputs.size()); }
   unsigned numOutputs() const { return unsigned(subject_.outputs.size()); }
@@ -134,7 +152,8 @@ private:
   using Strides = llvm::SmallVector<int64_t>;
   std::optional<Strides> aligned(llvm::ArrayRef<int64_t> shape) const;
   std::optional<Strides> ofRows(llvm::ArrayRef<int64_t> shape) const;
-  Cell input(unsigned index, std::optional<Strides> strides);
+  Cell input(unsigned index, std::optional<Strides> strides, bool asStored = false);
+  mlir::Value stored(mlir::Value value, mlir::Type type);
   void output(unsigned index, std::optional<Strides> strides, Cell value);
 
   const Subject &subject_;

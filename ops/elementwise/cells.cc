@@ -8,6 +8,10 @@ namespace {
 
 template <Cell (*function)(Cell)> void unary(Cells &c) { c.out(0, function(c.in(0))); }
 template <Cell (*function)(Cell, Cell)> void binary(Cells &c) { c.out(0, function(c.in(0), c.in(1))); }
+// Of integers too.
+template <Cell (*function)(Cell, Cell)> void binaryOfAll(Cells &c) {
+  c.out(0, function(c.inAsStored(0), c.inAsStored(1)));
+}
 
 Cell negate(Cell x) { return -x; }
 Cell rsqrt(Cell x) { return 1.0 / sqrt(x); }
@@ -47,7 +51,8 @@ void addN(Cells &c) {
   c.out(0, sum);
 }
 
-void same(Cells &c) { c.out(0, c.in(0)); }
+void cast(Cells &c) { c.out(0, c.converted(c.inAsStored(0), 0)); }
+void same(Cells &c) { c.out(0, c.inAsStored(0)); }
 
 } // namespace
 
@@ -62,17 +67,17 @@ void describeElementwise(Descriptions &descriptions) {
   descriptions.add("square", unary<square>);
   descriptions.add("abs", unary<abs>);
   descriptions.add("sign", unary<sign>);
-  descriptions.add("add", binary<add>);
-  descriptions.add("sub", binary<subtract>);
-  descriptions.add("mul", binary<multiply>);
+  descriptions.add("add", binaryOfAll<add>);
+  descriptions.add("sub", binaryOfAll<subtract>);
+  descriptions.add("mul", binaryOfAll<multiply>);
   descriptions.add("div", binary<divide>);
-  descriptions.add("maximum", binary<maximum>);
-  descriptions.add("minimum", binary<minimum>);
+  descriptions.add("maximum", binaryOfAll<maximum>);
+  descriptions.add("minimum", binaryOfAll<minimum>);
   descriptions.add("scale", scale);
   descriptions.add("add_scalar", addScalar);
   descriptions.add("clamp", clamp);
   descriptions.add("add_n", addN);
-  descriptions.add("cast", same);
+  descriptions.add("cast", cast);
   descriptions.add("broadcast_to", same);
 }
 

@@ -151,11 +151,12 @@ class Cluster {
     return int(buffers_.size()) - 1;
   }
 
-  // Some buffer of that shape; of that type, if one is asked for.
+  // Some buffer of that shape; of that type, if one is asked for, else of floating-point numbers.
   int pick(llvm::ArrayRef<int64_t> shape, mlir::Type type = {}) {
     llvm::SmallVector<int> fit;
     for (auto [index, operand] : llvm::enumerate(operands_)) {
-      if (llvm::ArrayRef(operand.shape) == shape && (!type || operand.type == type)) {
+      if (llvm::ArrayRef(operand.shape) == shape &&
+          (type ? operand.type == type : llvm::isa<mlir::FloatType>(operand.type))) {
         fit.push_back(int(index));
       }
     }
@@ -165,14 +166,14 @@ class Cluster {
   }
 
   void addKernel() {
-    mlir::Type f32 = builder_.getF32Type();
+    mlir::Type f32 = builder_.getF32Type(), truth = builder_.getI8Type();
     const int x = pick(whole());
     mlir::Type t = operands_[size_t(x)].type;
     auto text = [&](const char* name, const char* word) {
       return builder_.getNamedAttr(name, builder_.getStringAttr(word));
     };
     auto number = [&](const char* name, double n) { return builder_.getNamedAttr(name, builder_.getF64FloatAttr(n)); };
-    switch (engine_() % 10) {
+    switch (engine_() % 12) {
       case 0:
         return make(engine_() % 2 ? "tanh" : "sigmoid", {x}, {{whole(), t}}, {});
       case 1:
@@ -193,6 +194,13 @@ class Cluster {
       case 8:
         return make("reduce", {x}, {{{width_}, f32}},
                     {text("kind", "sum"), builder_.getNamedAttr("dims", builder_.getI64ArrayAttr({0}))});
+      case 9: {
+        const char* const comparisons[] = {"greater", "less_equal", "equal", "not_equal"};
+        const bool asNumber = engine_() % 3 == 0;
+        return make(comparisons[engine_() % 4], {x, pick(whole(), t)}, {{whole(), asNumber ? t : truth}}, {});
+      }
+      case 10:
+        return make("select", {pick(whole(), truth), x, pick(whole(), t)}, {{whole(), t}}, {});
       default:
         operands_[size_t(x)].whole = {rows_ + 3, width_ + 5};
         return make("dropout", {x}, {{whole(), t}},

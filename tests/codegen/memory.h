@@ -15,7 +15,8 @@
 
 namespace weft::compiler {
 
-// A tensor in memory, of float32 or of 16 bits an element, behind which nothing may be written.
+// A tensor in memory, of float32, of floating-point numbers of 16 bits, or of bytes without a sign, behind which
+// nothing may be written.
 class Memory {
  public:
   static constexpr unsigned char kGuard = 0xa5;
@@ -36,6 +37,11 @@ class Memory {
   Numbers set(const Numbers& numbers) {
     Numbers stored;
     for (size_t i = 0; i < size_; ++i) {
+      if (type_.isInteger(8)) {
+        bytes_[i] = static_cast<unsigned char>(std::clamp(numbers[i], 0.0, 255.0));
+        stored.push_back(bytes_[i]);
+        continue;
+      }
       llvm::APFloat number(numbers[i]);
       bool inexact;
       number.convert(llvm::cast<mlir::FloatType>(type_).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
@@ -56,6 +62,7 @@ class Memory {
   // No number anywhere.
   void poison() { std::fill_n(bytes_.begin(), size_ * width(), 0xff); }
   double at(size_t i) const {
+    if (type_.isInteger(8)) return bytes_[i];
     uint64_t bits = 0;
     std::memcpy(&bits, bytes_.data() + i * width(), width());
     const auto& semantics = llvm::cast<mlir::FloatType>(type_).getFloatSemantics();

@@ -50,6 +50,32 @@ Bounded extreme(Bounded a, Bounded b, bool largest) {
   return {largest ? std::max(a.number, b.number) : std::min(a.number, b.number), std::max(a.error, b.error)};
 }
 
+bool holds(arith::CmpFPredicate predicate, double a, double b) {
+  switch (predicate) {
+    case arith::CmpFPredicate::OLT:
+      return a < b;
+    case arith::CmpFPredicate::OLE:
+      return a <= b;
+    case arith::CmpFPredicate::OEQ:
+      return a == b;
+    case arith::CmpFPredicate::UNE:
+      return a != b;
+    default:
+      llvm_unreachable("no cell asks that");
+  }
+}
+
+bool holds(arith::CmpIPredicate predicate, double a, double b) {
+  switch (predicate) {
+    case arith::CmpIPredicate::sge:
+      return a >= b;
+    case arith::CmpIPredicate::ne:
+      return a != b;
+    default:
+      llvm_unreachable("no cluster asks that");
+  }
+}
+
 Bounded computed(Operation* op, ArrayRef<Bounded> x) {
   auto magnitude = [&](size_t i) { return std::fabs(x[i].number); };
   return llvm::TypeSwitch<Operation*, Bounded>(op)
@@ -64,11 +90,11 @@ Bounded computed(Operation* op, ArrayRef<Bounded> x) {
       .Case([&](math::AbsFOp) { return Bounded{magnitude(0), x[0].error}; })
       .Case([&](arith::MaximumFOp) { return extreme(x[0], x[1], true); })
       .Case([&](arith::MinimumFOp) { return extreme(x[0], x[1], false); })
-      .Case([&](arith::CmpFOp) {
+      .Case([&](arith::CmpFOp compare) {
         // 1 or 0; an error where it may be either.
-        const bool sure =
-            std::fabs(x[0].number - x[1].number) > x[0].error + x[1].error || x[0].error + x[1].error == 0;
-        return Bounded{double(x[0].number < x[1].number), sure ? 0.0 : 1.0};
+        const double a = x[0].number, b = x[1].number, error = x[0].error + x[1].error;
+        const bool sure = std::fabs(a - b) > error || error == 0;
+        return Bounded{double(holds(compare.getPredicate(), a, b)), sure ? 0.0 : 1.0};
       })
       .Case([&](arith::SelectOp) { return chosen(x[0].number != 0, x[1], x[2], x[0].error == 0); })
       .Case([&](arith::ExtFOp) { return x[0]; })
@@ -93,7 +119,11 @@ Bounded computed(Operation* op, ArrayRef<Bounded> x) {
         return erf;
       })
       .Case([&](arith::ShRUIOp) { return Bounded{double(uint32_t(x[0].number) >> uint32_t(x[1].number)), 0}; })
-      .Case([&](arith::CmpIOp) { return Bounded{double(x[0].number >= x[1].number), 0}; })
+      .Case([&](arith::CmpIOp compare) {
+        // Of what may be 1 or 0, and is compared with 0.
+        return Bounded{double(holds(compare.getPredicate(), x[0].number, x[1].number)), x[0].error};
+      })
+      .Case<arith::ExtUIOp, arith::UIToFPOp>([&](auto) { return x[0]; })
       .Case([&](arith::ConstantOp constant) {
         auto integer = llvm::dyn_cast<IntegerAttr>(constant.getValue());
         return Bounded{

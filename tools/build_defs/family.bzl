@@ -78,7 +78,7 @@ def op_family(name, ir_deps = [], kernel_deps = [], shared_deps = [], code_deps 
             name = test[:-3],
             srcs = [test],
             tags = ["no-sanitizer"],
-            deps = [
+            deps = ([":cpu", "//ops:families"] if native.glob(["cpu.cc"]) else []) + [
                 "//ops/abi",
                 "//tests/emulation/simt:gpu_testing",
                 "//tests/support:generated",

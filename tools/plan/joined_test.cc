@@ -66,7 +66,9 @@ TEST_F(JoinedTest, OfAPartOrABufferWhatItHas) {
   const nlohmann::ordered_json layer = JoinedJson(plan_, Of("h.0.mlp"));
   ASSERT_EQ(layer.size(), 1u) << "an operator of it, among others";
   EXPECT_EQ(layer[0]["name"], "add+gelu");
-  for (const nlohmann::ordered_json& it : JoinedJson(plan_, Of("p"))) {
+  const nlohmann::ordered_json parameter = JoinedJson(plan_, Of("p"));
+  ASSERT_FALSE(parameter.empty());
+  for (const nlohmann::ordered_json& it : parameter) {
     EXPECT_TRUE(it["behind"].empty()) << it << ": p is before it";
   }
 }

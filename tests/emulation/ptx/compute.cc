@@ -73,11 +73,15 @@ void Select(Register& to, const Register& a, const Register& b, const Register& 
 
 // ---- what C++ has no operator for -----------------------------------------------
 // To the nearest in the range; no number is 0.
-int32_t Saturated(float x) {
+template <typename To>
+To Saturated(float x) {
+  using Limits = std::numeric_limits<To>;
   if (std::isnan(x)) return 0;
-  if (x >= 0x1p31f) return std::numeric_limits<int32_t>::max();
-  return x < -0x1p31f ? std::numeric_limits<int32_t>::min() : static_cast<int32_t>(x);
+  if (x >= std::ldexp(1.0f, Limits::digits)) return Limits::max();
+  return x <= static_cast<float>(Limits::min()) ? Limits::min() : static_cast<To>(x);
 }
+template <typename To>
+constexpr auto kSaturatedHalf = [](Float16 x) { return Saturated<To>(ToFloat(x)); };
 
 constexpr auto kPlus = [](auto a, auto b) { return static_cast<decltype(a)>(a + b); };
 constexpr auto kMinus = [](auto a, auto b) { return static_cast<decltype(a)>(a - b); };
@@ -138,6 +142,11 @@ void PackHalf(Register& to, const Register& a, const Register& b, const Register
 constexpr auto kField = [](uint32_t a, uint32_t b, uint32_t c) {
   return b > 31 ? 0u : static_cast<uint32_t>(a >> b & ((uint64_t{1} << std::min(c, 32u)) - 1));
 };
+// a in the place of the bits of b that `field` says: from which one on, and above the lowest 8 bits how many.
+constexpr auto kInserted = [](uint32_t a, uint32_t b, uint32_t field) {
+  const uint32_t mask = static_cast<uint32_t>(((uint64_t{1} << (field >> 8)) - 1) << (field & 0xff));
+  return (b & ~mask) | (a << (field & 0xff) & mask);
+};
 // Bytes of the pair (b, a) that the digits of c name.
 void Permute(Register& to, const Register& a, const Register& b, const Register& c, uint32_t mask) {
   Each(mask, [&](int lane) {
@@ -153,10 +162,14 @@ void Permute(Register& to, const Register& a, const Register& b, const Register&
   });
 }
 
-// Of float32 and of float16.
+// Of float32, of float16, and of each half of two float16.
 template <auto kIs>
 void AddCompare(const std::string& how, std::map<std::string, Compute>& all) {
   constexpr auto kOfHalves = [](Float16 a, Float16 b) { return kIs(ToFloat(a), ToFloat(b)); };
+  constexpr auto kOfLow = [](Halves a, Halves b) { return kIs(ToFloat(a.low), ToFloat(b.low)); };
+  constexpr auto kOfHigh = [](Halves a, Halves b) { return kIs(ToFloat(a.high), ToFloat(b.high)); };
+  all["setp." + how + ".f16x2.low"] = &Compare<Halves, kOfLow>;
+  all["setp." + how + ".f16x2.high"] = &Compare<Halves, kOfHigh>;
   all["setp." + how + ".f32"] = &Compare<float, kIs>;
   all["setp." + how + ".f16"] = &Compare<Float16, kOfHalves>;
 }
@@ -179,13 +192,22 @@ std::map<std::string, Compute> AllComputes() {
       {"max.NaN.f32", &Two<float, [](float a, float b) { return kIsNone(a, b) ? NAN : std::fmax(a, b); }>},
       {"copysign.f32", &Two<float, [](float a, float b) { return std::copysign(b, a); }>},
       // Conversions.
-      {"cvt.rzi.s32.f32", &One<int32_t, &Saturated, float>},
+      {"cvt.rzi.s16.f32", &One<int16_t, &Saturated<int16_t>, float>},
+      {"cvt.rzi.s32.f32", &One<int32_t, &Saturated<int32_t>, float>},
+      {"cvt.rzi.s64.f32", &One<int64_t, &Saturated<int64_t>, float>},
+      {"cvt.rzi.u16.f32", &One<uint16_t, &Saturated<uint16_t>, float>},
+      {"cvt.rzi.s16.f16", &One<int16_t, kSaturatedHalf<int16_t>, Float16>},
+      {"cvt.rzi.u16.f16", &One<uint16_t, kSaturatedHalf<uint16_t>, Float16>},
       {"cvt.rmi.f32.f32", &One<float, [](float a) { return std::floor(a); }>},
       {"cvt.rpi.f32.f32", &One<float, [](float a) { return std::ceil(a); }>},
       {"cvt.rni.f32.f32", &One<float, [](float a) { return std::nearbyint(a); }>},
       {"cvt.rzi.u64.f64", &One<uint64_t, [](double a) { return a > 0 ? static_cast<uint64_t>(a) : 0; }, double>},
       {"cvt.rn.f32.s32", &One<float, kConvert<float>, int32_t>},
       {"cvt.rn.f32.u32", &One<float, kConvert<float>, uint32_t>},
+      {"cvt.rn.f32.s64", &One<float, kConvert<float>, int64_t>},
+      {"cvt.rn.f32.u16", &One<float, kConvert<float>, uint16_t>},
+      {"cvt.rn.f16.u16", &One<Float16, [](uint16_t a) { return ToFloat16(a); }, uint16_t>},
+      {"cvt.rn.f16.u32", &One<Float16, [](uint32_t a) { return ToFloat16(static_cast<float>(a)); }, uint32_t>},
       {"cvt.rn.f16.f32", &One<Float16, &HalfOf, float>},
       {"cvt.f32.f16", &One<float, &OfHalf, Float16>},
       {"cvt.rn.bf16.f32", &One<BFloat16, &BrainOf, float>},
@@ -210,6 +232,7 @@ std::map<std::string, Compute> AllComputes() {
       // Bits.
       {"prmt.b32", &Permute},
       {"bfe.u32", &Three<uint32_t, kField>},
+      {"bfi.b32", &Three<uint32_t, kInserted>},
       {"and.pred", &Two<uint64_t, kAnd>},
       {"or.pred", &Two<uint64_t, kOr>},
       {"xor.pred", &Two<uint64_t, kXor>},

@@ -1,5 +1,6 @@
 #include "tests/emulation/ptx/parse.h"
 
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -182,13 +183,47 @@ class Parser {
       for (const std::string& one : OperandsOf(inside)) made.to.push_back(RegisterOf(one));
       made.from = {Source(operands[1])};
       made.bytes = BytesOf(words.back()) / static_cast<int>(made.to.size());
+    } else if (const size_t bar = operands.at(0).find('|'); words.back() == "f16x2" && bar != std::string::npos) {
+      const std::string low = operands[0].substr(0, bar), high = operands[0].substr(bar + 1);
+      return Both(name, {low, high}, Behind(operands), made, text);
     } else {
-      made.compute = ComputeOf(name);
-      if (made.compute == nullptr || operands.size() < 2 || operands.size() > 4) return Unknown(text);
-      made.to = {RegisterOf(operands[0])};
-      for (size_t i = 1; i < 4; ++i) made.from.push_back(Source(operands[std::min(i, operands.size() - 1)]));
+      const bool isInsert = name == "bfi.b32";
+      WEFT_RETURN_IF_ERROR(Computing(name, operands[0], isInsert ? Inserted(operands) : Behind(operands), made, text));
     }
     program_.instructions.push_back(std::move(made));
+    return absl::OkStatus();
+  }
+
+  static std::vector<std::string> Behind(const std::vector<std::string>& operands) {
+    return {operands.begin() + 1, operands.end()};
+  }
+
+  // bfi.b32 %r1, %r2, %r3, 8, 8: the numbers, of which nothing but constants is made, in one.
+  static std::vector<std::string> Inserted(const std::vector<std::string>& operands) {
+    int first = 0, count = 0;
+    const bool known =
+        operands.size() == 5 && absl::SimpleAtoi(operands[3], &first) && absl::SimpleAtoi(operands[4], &count);
+    if (!known) return {};
+    return {operands[1], operands[2], absl::StrCat(first | count << 8)};
+  }
+
+  absl::Status Computing(const std::string& name, const std::string& to, const std::vector<std::string>& from,
+                         Instruction& made, const std::string& text) {
+    made.compute = ComputeOf(name);
+    if (made.compute == nullptr || from.empty() || from.size() > 3) return Unknown(text);
+    made.to = {RegisterOf(to)};
+    for (size_t i = 0; i < 3; ++i) made.from.push_back(Source(from[std::min(i, from.size() - 1)]));
+    return absl::OkStatus();
+  }
+
+  // setp.lt.f16x2 %p1|%p2, %r1, %r2
+  absl::Status Both(const std::string& name, const std::array<std::string, 2>& to, const std::vector<std::string>& from,
+                    const Instruction& like, const std::string& text) {
+    for (int half = 0; half < 2; ++half) {
+      Instruction made = like;
+      WEFT_RETURN_IF_ERROR(Computing(absl::StrCat(name, half == 0 ? ".low" : ".high"), to[half], from, made, text));
+      program_.instructions.push_back(std::move(made));
+    }
     return absl::OkStatus();
   }
 
@@ -207,6 +242,7 @@ class Parser {
       return Unknown(absl::StrCat(words[0], ".", words[1]));
     }
     made.bytes = BytesOf(words.back());
+    if (loads && words.back()[0] == 's') made.widened = BytesOfRegister(ListedIn(operands.at(0)).at(0));
     const std::string& memory = operands.at(loads ? 1 : 0);
     (loads ? made.to : made.from) = ListOf(operands.at(loads ? 0 : 1));
     const std::string inside = memory.substr(1, memory.size() - 2);
@@ -218,11 +254,18 @@ class Parser {
   }
 
   // "{%f1, %f2}", or one of it.
+  static std::vector<std::string> ListedIn(const std::string& text) {
+    return OperandsOf(text[0] == '{' ? text.substr(1, text.size() - 2) : text);
+  }
   std::vector<int> ListOf(const std::string& text) {
     std::vector<int> list;
-    const std::string inside = text[0] == '{' ? text.substr(1, text.size() - 2) : text;
-    for (const std::string& one : OperandsOf(inside)) list.push_back(one[0] == '%' ? RegisterOf(one) : Source(one));
+    for (const std::string& one : ListedIn(text)) list.push_back(one[0] == '%' ? RegisterOf(one) : Source(one));
     return list;
+  }
+
+  // Of integers, by how LLVM names them: "%rd1", "%rs1", "%r1".
+  static int BytesOfRegister(const std::string& name) {
+    return name.compare(0, 3, "%rd") == 0 ? 8 : name.compare(0, 3, "%rs") == 0 ? 2 : 4;
   }
 
   int RegisterOf(const std::string& name) {

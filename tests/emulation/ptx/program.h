@@ -27,7 +27,8 @@ struct Instruction {
   bool unless = false;
   std::vector<int> to, from;
   Space space = Space::kGlobal;
-  int bytes = 0;  // of each of `to`, or of `from`, in memory; of a pack's parts
+  int bytes = 0;    // of each of `to`, or of `from`, in memory; of a pack's parts
+  int widened = 0;  // bytes to which the sign of what is loaded goes on; 0: it has none
   int64_t offset = 0;
   int target = 0;  // of a branch
   int line = 0;    // of the text

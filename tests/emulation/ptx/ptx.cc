@@ -170,6 +170,9 @@ class Warp {
       if (loads) {
         word = 0;
         std::memcpy(&word, memory, bytes);
+        if (it.widened > it.bytes && (word >> (8 * bytes - 1)) & 1) {
+          word |= ((~uint64_t{0} >> (64 - 8 * it.widened)) >> (8 * bytes)) << (8 * bytes);
+        }
       } else {
         std::memcpy(memory, &word, bytes);
       }

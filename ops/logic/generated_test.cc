@@ -1,29 +1,26 @@
+// What is generated of comparisons and choices, on the host and on a GPU, beside plain loops.
+#include "tests/support/generated.h"
+
 #include <cmath>
 #include <functional>
+#include <string>
+#include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ops/families.h"
-#include "tests/support/kernel_testing.h"
+#include "tests/emulation/simt/gpu_testing.h"
 
 namespace weft {
 namespace {
 
-using ::testing::HasSubstr;
-using weft::testing::BroadcastIndex;
-using weft::testing::RandomValues;
-using weft::testing::RunKernel;
-using weft::testing::Values;
+using testing::BroadcastIndex;
+using testing::ExpectTwins;
+using testing::RandomValues;
+using testing::Registered;
+using testing::RunKernel;
+using testing::Values;
 using Dims = std::vector<int64_t>;
 
-const KernelRegistry& Registry() {
-  static const KernelRegistry* registry = [] {
-    auto* made = new KernelRegistry;
-    RegisterLogicKernels(*made);
-    return made;
-  }();
-  return *registry;
-}
+const KernelRegistry& Generated() { return Registered<&testing::RegisterGeneratedKernels>(); }
 
 struct Operand {
   DType type;
@@ -77,7 +74,7 @@ TEST(LogicTest, ComparisonsOfEveryTypeToTruthValuesAndNumbers) {
         for (DType to : {DType::kU8, type}) {
           for (int threads : {1, 2}) {
             const auto y =
-                RunKernel(Registry(), Spec(op.name, {{type, it.a}, {type, it.b}}, {to, it.y}, threads), {a, b});
+                RunKernel(Generated(), Spec(op.name, {{type, it.a}, {type, it.b}}, {to, it.y}, threads), {a, b});
             ASSERT_TRUE(y.ok()) << y.status();
             for (int64_t i = 0; i < Count(it.y); ++i) {
               const bool expected = op.formula(a[BroadcastIndex(i, it.y, it.a)], b[BroadcastIndex(i, it.y, it.b)]);
@@ -93,7 +90,7 @@ TEST(LogicTest, ComparisonsOfEveryTypeToTruthValuesAndNumbers) {
 TEST(LogicTest, AComparisonWithNaNIsFalseButForNotEqual) {
   const double nan = std::nan("");
   for (const Comparison& op : kComparisons) {
-    const auto y = RunKernel(Registry(), Spec(op.name, {{DType::kF32, {3}}, {DType::kF32, {3}}}, {DType::kU8, {3}}),
+    const auto y = RunKernel(Generated(), Spec(op.name, {{DType::kF32, {3}}, {DType::kF32, {3}}}, {DType::kU8, {3}}),
                              {{nan, 1, nan}, {1, nan, nan}});
     EXPECT_EQ((*y)[0], Values(3, std::string(op.name) == "not_equal" ? 1 : 0)) << op.name;
   }
@@ -104,18 +101,19 @@ TEST(LogicTest, LargeIntegersAreComparedAsThemselves) {
   const Values a = {16777217, 16777216}, b = {16777216, 16777217};
   for (DType type : {DType::kI32, DType::kI64}) {
     const Operand pair = {type, {2}};
-    EXPECT_EQ((*RunKernel(Registry(), Spec("greater", {pair, pair}, {DType::kU8, {2}}), {a, b}))[0], Values({1, 0}));
-    EXPECT_EQ((*RunKernel(Registry(), Spec("equal", {pair, pair}, {DType::kU8, {2}}), {a, b}))[0], Values({0, 0}));
+    EXPECT_EQ((*RunKernel(Generated(), Spec("greater", {pair, pair}, {DType::kU8, {2}}), {a, b}))[0], Values({1, 0}));
+    EXPECT_EQ((*RunKernel(Generated(), Spec("equal", {pair, pair}, {DType::kU8, {2}}), {a, b}))[0], Values({0, 0}));
   }
 }
 
 TEST(LogicTest, AnythingButZeroIsTrue) {
   const Operand bytes = {DType::kU8, {6}};
   const Values a = {0, 0, 1, 255, 2, 0}, b = {0, 1, 0, 2, 4, 128};
-  EXPECT_EQ((*RunKernel(Registry(), Spec("logical_and", {bytes, bytes}, bytes), {a, b}))[0],
+  EXPECT_EQ((*RunKernel(Generated(), Spec("logical_and", {bytes, bytes}, bytes), {a, b}))[0],
             Values({0, 0, 0, 1, 1, 0}));
-  EXPECT_EQ((*RunKernel(Registry(), Spec("logical_or", {bytes, bytes}, bytes), {a, b}))[0], Values({0, 1, 1, 1, 1, 1}));
-  EXPECT_EQ((*RunKernel(Registry(), Spec("logical_not", {bytes}, bytes), {a}, {}, {{0, 0}}))[0],
+  EXPECT_EQ((*RunKernel(Generated(), Spec("logical_or", {bytes, bytes}, bytes), {a, b}))[0],
+            Values({0, 1, 1, 1, 1, 1}));
+  EXPECT_EQ((*RunKernel(Generated(), Spec("logical_not", {bytes}, bytes), {a}, {}, {{0, 0}}))[0],
             Values({1, 1, 0, 0, 0, 1}));
 }
 
@@ -145,7 +143,7 @@ TEST(LogicTest, SelectsElementsOfAnyType) {
       for (int threads : {1, 2}) {
         const KernelSpec spec =
             Spec("select", {{DType::kU8, it.condition}, {type, it.a}, {type, it.b}}, {type, it.y}, threads);
-        const auto y = RunKernel(Registry(), spec, {condition, a, b});
+        const auto y = RunKernel(Generated(), spec, {condition, a, b});
         ASSERT_TRUE(y.ok()) << y.status();
         for (int64_t i = 0; i < Count(it.y); ++i) {
           const double expected = condition[BroadcastIndex(i, it.y, it.condition)] != 0
@@ -153,27 +151,65 @@ TEST(LogicTest, SelectsElementsOfAnyType) {
                                       : b[BroadcastIndex(i, it.y, it.b)];
           ASSERT_EQ((*y)[0][i], expected) << NameOf(type) << " element " << i;
         }
-        if (it.a == it.y) EXPECT_EQ(*RunKernel(Registry(), spec, {condition, a, b}, {}, {{1, 0}}), *y);
-        if (it.b == it.y) EXPECT_EQ(*RunKernel(Registry(), spec, {condition, a, b}, {}, {{2, 0}}), *y);
+        if (it.a == it.y) EXPECT_EQ(*RunKernel(Generated(), spec, {condition, a, b}, {}, {{1, 0}}), *y);
+        if (it.b == it.y) EXPECT_EQ(*RunKernel(Generated(), spec, {condition, a, b}, {}, {{2, 0}}), *y);
       }
     }
   }
 }
 
-TEST(LogicTest, RefusesWhatDoesNotFit) {
-  auto message = [](const KernelSpec& spec) { return std::string(Registry().Create(spec).status().message()); };
-  const Operand floats = {DType::kF32, {2}}, bytes = {DType::kU8, {2}}, ids = {DType::kI32, {2}};
-  EXPECT_THAT(message(Spec("less", {floats, ids}, bytes)), HasSubstr("less: input 1: expected f32, got i32[2]"));
-  EXPECT_THAT(message(Spec("less", {floats, floats}, ids)), HasSubstr("output 0: expected u8 or f32, got i32[2]"));
-  EXPECT_THAT(message(Spec("equal", {{DType::kF64, {2}}, {DType::kF64, {2}}}, bytes)),
-              HasSubstr("input 0: expected f32, bf16, f16, i32, i64 or u8, got f64[2]"));
-  EXPECT_THAT(message(Spec("logical_and", {floats, bytes}, bytes)), HasSubstr("input 0: expected u8, got f32[2]"));
-  EXPECT_THAT(message(Spec("select", {floats, floats, floats}, floats)), HasSubstr("input 0: expected u8, got f32[2]"));
-  EXPECT_THAT(message(Spec("select", {bytes, floats, ids}, floats)), HasSubstr("input 2: expected f32, got i32[2]"));
-  EXPECT_THAT(message(Spec("select", {bytes, floats, {DType::kF32, {3}}}, floats)),
-              HasSubstr("input 2: expected a shape that broadcasts to f32[2], got f32[3]"));
-  EXPECT_THAT(message(Spec("less", {{DType::kF32, {}}, {DType::kF32, {1}}}, bytes)),
-              HasSubstr("output 0: expected the extents of the inputs, got u8[2]"));
+// Small whole numbers, of which many are equal and some are 0.
+Values Small(const Dims& dims, uint64_t seed) {
+  return RandomValues(TensorSpec::Whole(DType::kF32, dims).elements(), seed, 0, 3, DType::kI32);
+}
+
+const Shapes kOnGpu[] = {
+    {{}, {}, {}},
+    {{}, {7}, {7}},
+    {{2, 3, 257}, {2, 3, 257}, {2, 3, 257}},
+    {{30, 4, 33}, {33}, {30, 4, 33}},
+    {{4, 1, 6}, {1, 5, 1}, {4, 5, 6}},
+    {{2, 1, 3, 1}, {5, 1, 4}, {2, 5, 3, 4}},
+};
+constexpr DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32, DType::kI64, DType::kU8};
+
+TEST(LogicTest, ComparisonsHaveTheHostsBitsOnAGpu) {
+  for (const char* name : {"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}) {
+    for (DType type : kTypes) {
+      for (const Shapes& it : kOnGpu) {
+        for (DType to : {DType::kU8, type}) {
+          ExpectTwins(Generated(), Generated(), Spec(name, {{type, it.a}, {type, it.b}}, {to, it.y}),
+                      {Small(it.a, 1), Small(it.b, 2)});
+        }
+      }
+    }
+    const double nan = std::nan("");
+    const Operand three = {DType::kF32, {3}};
+    ExpectTwins(Generated(), Generated(), Spec(name, {three, three}, {DType::kU8, {3}}),
+                {{nan, 1, nan}, {1, nan, nan}});
+  }
+}
+
+TEST(LogicTest, AndOrNotHaveTheHostsBitsOnAGpu) {
+  for (const Shapes& it : kOnGpu) {
+    for (const char* name : {"logical_and", "logical_or"}) {
+      ExpectTwins(Generated(), Generated(), Spec(name, {{DType::kU8, it.a}, {DType::kU8, it.b}}, {DType::kU8, it.y}),
+                  {Small(it.a, 1), Small(it.b, 2)});
+    }
+    ExpectTwins(Generated(), Generated(), Spec("logical_not", {{DType::kU8, it.a}}, {DType::kU8, it.a}),
+                {Small(it.a, 1)});
+  }
+}
+
+TEST(LogicTest, SelectHasTheHostsBitsOnAGpu) {
+  for (DType type : kTypes) {
+    for (const Shapes& it : kOnGpu) {
+      const KernelSpec spec = Spec("select", {{DType::kU8, it.a}, {type, it.y}, {type, it.b}}, {type, it.y});
+      const std::vector<Values> inputs = {Small(it.a, 1), Small(it.y, 2), Small(it.b, 3)};
+      ExpectTwins(Generated(), Generated(), spec, inputs);
+      ExpectTwins(Generated(), Generated(), spec, inputs, {}, {}, {{1, 0}});
+    }
+  }
 }
 
 }  // namespace
