@@ -25,3 +25,25 @@ task.program @refused on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   // expected-error@+1 {{kernel `gelu`: expected operands that a generated kernel can walk along, got others}}
   task.kernel "gelu" ins(%x : !x) outs(%y : !x) {} micro
 }
+
+// -----
+
+// A mask is made where it is used: its bytes are in no memory. Pixels are read as bytes.
+// CHECK-LABEL: task.program @mask
+// CHECK-NOT: "mask"
+// CHECK: task.kernel "cast+greater+select"
+!pixels = !task.buffer<tensor<64x256xi8, #weft.sbp<>>>
+!numbers = !task.buffer<tensor<64x256xf32, #weft.sbp<>>>
+!truth = !task.buffer<tensor<64x256xi8, #weft.sbp<>>>
+!limit = !task.buffer<tensor<256xf32, #weft.sbp<>>>
+task.program @mask on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %pixels = task.buffer "pixels" input : !pixels
+  %limit = task.buffer "limit" input : !limit
+  %other = task.buffer "other" input : !numbers
+  %x = task.buffer "x" activation : !numbers
+  %mask = task.buffer "mask" activation : !truth
+  %y = task.buffer "y" activation : !numbers
+  task.kernel "cast" ins(%pixels : !pixels) outs(%x : !numbers) {} micro
+  task.kernel "greater" ins(%x, %limit : !numbers, !limit) outs(%mask : !truth) {} micro
+  task.kernel "select" ins(%mask, %x, %other : !truth, !numbers, !numbers) outs(%y : !numbers) {} micro
+}
