@@ -12,6 +12,7 @@ import compilation
 import data
 import generation
 import overlap
+import registers
 import search
 import simulation
 import training
@@ -40,6 +41,8 @@ PARTS = {
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
     "generate": ("tokens/s and time to the first token, beside transformers where python3 has it", generation.generate),
     "activations": ("planned activations of large models beside the formulas for Megatron-LM", activations.activations),
+    "registers": ("registers, shared memory and occupancy of generated GPU kernels, where ptxas is installed",
+                  registers.registers),
     "verifier": ("compile time of large jobs, and the share of the proof", verification.verifier),
 }
 

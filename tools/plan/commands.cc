@@ -17,6 +17,7 @@
 #include "runtime/show/print.h"
 #include "runtime/show/print_json.h"
 #include "runtime/version/version.h"
+#include "tools/plan/code.h"
 #include "tools/plan/differences.h"
 #include "tools/plan/explain.h"
 #include "tools/plan/report/report.h"
@@ -41,6 +42,9 @@ usage:
   weft-plan job PLAN [--cluster]                  the resolved job as a job file: beside the file that was
                                                   compiled it compiles to the same plan; --cluster: the
                                                   cluster as a cluster file
+  weft-plan code PLAN [NAME] [--object]           what generated kernels compute at one place, as text; --object:
+            [-o FILE]                             what runs: PTX on a GPU, a shared object on a host, which needs
+                                                  -o; NAME: of such a kernel (k0_add_gelu), or as of explain
   weft-plan simulate PLAN [CLUSTER-KEY...]        a step in virtual time, by the cost model: seconds,
             [--unit-times] [--json]               bubble, exposed communication (of a rank's own), waiting (for
                                                   other stages and for what comes first), each stage's share;
@@ -88,6 +92,7 @@ struct Request {
   bool kernels = false;
   std::string trace;  // of `report`
   bool cluster = false;
+  bool object = false;  // of `code`
   int lines = 40;
   long long device_bytes = 0;
   SimulateRequest simulate;
@@ -177,6 +182,10 @@ Outcome JobFile(const Request& request, const std::vector<const plan::Plan*>& pl
           "", 0};
 }
 
+Outcome Code(const Request& request, const std::vector<const plan::Plan*>& plans) {
+  return RunCode(*plans[0], {request.plans[0], request.name, request.object, request.simulate.output});
+}
+
 const std::vector<Command>& Commands() {
   static const auto* commands = new std::vector<Command>{
       {"show", 1, {"--kernels", "--json"}, false, Show},
@@ -184,6 +193,7 @@ const std::vector<Command>& Commands() {
       {"memory", 1, {"--json"}, false, Memory},
       {"diff", 2, {"--lines", "--json"}, false, Diff},
       {"job", 1, {"--cluster"}, false, JobFile},
+      {"code", 1, {"--object", "-o"}, false, Code, 0, Command::Name::kMay},
       {"simulate", 1, {"--unit-times", "--json"}, true, Simulate},
       {"explain", 1, {"--json", "--with"}, true, Explain, 0, Command::Name::kMay},
       {"sharding", 1, {"--json"}, false, Sharding, 0, Command::Name::kMust},
@@ -217,6 +227,7 @@ std::string Take(const std::string& flag, const std::string& value, Request& req
   if (flag == "--json") request.json = true;
   if (flag == "--kernels") request.kernels = true;
   if (flag == "--cluster") request.cluster = true;
+  if (flag == "--object") request.object = true;
   if (flag == "--unit-times") request.simulate.unit_times = true;
   if (flag == "--with") request.simulate.with = value;
   if (flag == "--trace") request.trace = value;

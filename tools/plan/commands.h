@@ -16,7 +16,7 @@ struct Outcome {
 };
 
 // Runs `weft-plan ARGUMENTS`. Reads the files that they name; writes none but
-// those of `timeline -o` and `report`. `width` is that of the
+// those of `-o` and of `report`. `width` is that of the
 // screen, in characters; 0: there is none.
 Outcome RunPlanCommand(const std::vector<std::string>& arguments, int width = 0);
 

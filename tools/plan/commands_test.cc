@@ -39,10 +39,10 @@ TEST(PlanTool, TeachesWhatItCanAndNothingElse) {
 TEST(PlanTool, RefusesWrongRequests) {
   ExpectWrong(
       {},
-      "expected a command: show, verify, memory, diff, job, simulate, explain, sharding, timeline or report; see "
+      "expected a command: show, verify, memory, diff, job, code, simulate, explain, sharding, timeline or report; see "
       "weft-plan --help");
   ExpectWrong({"print"},
-              "unknown command `print`: expected show, verify, memory, diff, job, simulate, explain, sharding, "
+              "unknown command `print`: expected show, verify, memory, diff, job, code, simulate, explain, sharding, "
               "timeline or report; see "
               "weft-plan --help");
   ExpectWrong({"compare", "a.job"},
