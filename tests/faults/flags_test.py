@@ -77,9 +77,9 @@ CASES = {
         (["{plan}", "--patience", "2"], "--eval-data: expected, as --patience needs it (see --help)"),
     ],
     "weft-plan": [
-        ([], "expected a command: show, verify, memory, diff, job, simulate, explain, sharding, timeline or report; see weft-plan --help"),
+        ([], "expected a command: show, verify, memory, diff, job, code, simulate, explain, sharding, timeline or report; see weft-plan --help"),
         (["look", "{plan}"],
-         "unknown command `look`: expected show, verify, memory, diff, job, simulate, explain, sharding, timeline or report; see weft-plan --help"),
+         "unknown command `look`: expected show, verify, memory, diff, job, code, simulate, explain, sharding, timeline or report; see weft-plan --help"),
         (["show"], "show: expected 1 plan, got 0; see weft-plan --help"),
         (["diff", "{plan}"], "diff: expected 2 plans, got 1; see weft-plan --help"),
         (["show", "{plan}", "--colour"], "show: unknown flag --colour; see weft-plan --help"),
