@@ -31,7 +31,7 @@ struct Summary {
 struct Fit {
   bool fits = false;
   int64_t leastBytes = 0; // of a rank: most that are live at a time
-  int64_t bytes = 0;      // of a rank: what was found if it does not fit, at least
+  int64_t bytes = 0;      // of a rank: as it was laid out; leastBytes where those are too many already
 };
 
 /// A plan that nobody has verified.

@@ -70,7 +70,7 @@ TEST(GeneratedElementwiseTest, CastsStopAtTheEndsOfIntegers) {
   }
 }
 
-TEST(GeneratedElementwiseTest, IntegersWrapAroundAndAreComparedAsThemselves) {
+TEST(GeneratedElementwiseTest, IntegersWrapAroundAsByHand) {
   struct Shapes {
     Dims a, b, y;
   };

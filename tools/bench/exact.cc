@@ -1,7 +1,6 @@
 // Prints how long the exact search takes for where the parameters of a job lie on its mesh, in seconds of a core.
 //   exact JOB [KEY=VALUE ...]
 #include <cstdio>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,12 @@
 #include "compiler/pipeline/model_source.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
+#include "tools/bench/cpu_seconds.h"
 
 namespace {
 
 using namespace weft;
-
-// Of this process, so far.
-double Seconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+using tools::CpuSeconds;
 
 absl::Status Run(const std::string& path, const std::vector<std::string>& keys) {
   WEFT_ASSIGN_OR_RETURN(const Job asked, LoadJob(path, keys));
@@ -30,12 +24,12 @@ absl::Status Run(const std::string& path, const std::vector<std::string>& keys) 
   WEFT_ASSIGN_OR_RETURN(const Cluster cluster, LoadCluster(job.cluster(), {}));
   ResolveJob(&job);
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<compiler::ModelSource> source, compiler::ModelSource::read(job));
-  const double begin = Seconds();
+  const double begin = CpuSeconds();
   compiler::Profiles profiles(source->module(), cluster, /*work=*/0);
   compiler::Layouts layouts(profiles.shallow(), cluster);
   WEFT_ASSIGN_OR_RETURN(const std::vector<Pin> pins,
                         layouts.find(job, static_cast<double>(plan::PlanBytesOf(cluster)), /*inFlight=*/1));
-  std::printf("%.2f\n", Seconds() - begin);
+  std::printf("%.2f\n", CpuSeconds() - begin);
   for (const Pin& pin : pins) {
     std::printf("%s %s\n", pin.parameter().c_str(), pin.state().c_str());
   }

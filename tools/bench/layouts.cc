@@ -6,22 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <string>
 
 #include "compiler/search/chain.h"
+#include "tools/bench/cpu_seconds.h"
 
 namespace {
 
 using namespace weft::search;
-
-// Of this process, so far.
-double Seconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+using weft::tools::CpuSeconds;
 
 double PeakMiB() {
   rusage usage = {};
@@ -265,19 +259,20 @@ void Measure(const char* name, const Chain& chain) {
   std::printf("%s: %d blocks of %zu variables, %zu labels at most\n", name, chain.runs[1].copies, block.own.size(),
               labels);
   std::fflush(stdout);
-  double start = Seconds();
+  double start = CpuSeconds();
   const Solution fastest = solve(chain, kNever);
   std::printf("  no limit: %.2f ms, %.2f GB, gap %.3g %%, %.2f s of a core, %.0f MiB\n", 1e-9 * fastest.price.seconds,
-              1e-9 * fastest.price.bytes, 100.0 * fastest.gap() / fastest.price.seconds, Seconds() - start, PeakMiB());
+              1e-9 * fastest.price.bytes, 100.0 * fastest.gap() / fastest.price.seconds, CpuSeconds() - start,
+              PeakMiB());
   std::fflush(stdout);
   const int64_t least = solve(chain, 0).leastBytes;
   for (int percent : {75, 50, 25, 10, 1}) {
     const int64_t limit = least + (fastest.price.bytes - least) / 100 * percent;
-    start = Seconds();
+    start = CpuSeconds();
     const Solution found = solve(chain, limit);
     std::printf("  limit %6.2f GB: %.2f ms, %.2f GB, gap %.3g %%, %.2f s of a core, %.0f MiB\n", 1e-9 * limit,
                 1e-9 * found.price.seconds, 1e-9 * found.price.bytes, 100.0 * found.gap() / found.price.seconds,
-                Seconds() - start, PeakMiB());
+                CpuSeconds() - start, PeakMiB());
     std::fflush(stdout);
   }
 }

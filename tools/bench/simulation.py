@@ -78,9 +78,10 @@ def side_by_side(tools, plan, steps):
 
 
 def cores(cluster):
-    """What the calibration says that two ranks share."""
+    """What the calibration says that two ranks share; each has its own where it says nothing."""
     with open(cluster.split("=", 1)[1]) as lines:
-        return float(re.search(r"^  cores: ([0-9.]+)", lines.read(), re.M).group(1))
+        said = re.search(r"^  cores: ([0-9.]+)", lines.read(), re.M)
+    return float(said.group(1)) if said else 2.0
 
 
 def simulate(tools, quick):

@@ -16,14 +16,12 @@
 namespace weft::tools {
 namespace {
 
-// Where a kernel is run, and how often in a step's plan.
+// The first place of the plan that runs a kernel, and how many others do.
 struct Use {
   const plan::Kernel* kernel = nullptr;
   std::string first;  // "h.3.forward/2"
   int64_t others = 0;
 };
-
-bool Has(const std::set<std::string>& symbols, const std::string& symbol) { return symbols.count(symbol) > 0; }
 
 Outcome Wrong(const std::string& error) { return {"", error, 2}; }
 
@@ -121,7 +119,7 @@ Outcome RunCode(const plan::Plan& plan, const CodeRequest& request) {
     text = plan.code().object();
   } else {
     for (const std::string& symbol : plan.code().symbols()) {
-      if (!Has(*symbols, symbol)) continue;
+      if (symbols->count(symbol) == 0) continue;
       absl::StrAppend(&text, text.empty() ? "" : "\n",
                       request.object ? InstructionsOf(plan, symbol) : SourceOf(plan, programs, symbol));
     }

@@ -16,6 +16,8 @@ struct CodeRequest {
   std::string output;   // a file; empty: printed
 };
 
+// Status 2 where the plan has no generated kernels, the name is of none, a host's object has no file to go to, or the
+// file cannot be written.
 Outcome RunCode(const plan::Plan& plan, const CodeRequest& request);
 
 }  // namespace weft::tools

@@ -6,39 +6,29 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/plan/joined_plan.h"
+
 namespace weft::tools {
 namespace {
 
-// A product makes p; two generated kernels, of which one is run twice.
-constexpr char kPlan[] = R"(
-  header { micro_batches: 1 target: "cuda" }
-  placements { device: "cuda" ranks: 0 }
-  stages {
-    buffers { name: "x" dtype: F32 shape: [4, 8] slots: 1 kind: INPUT }
-    buffers { name: "p" dtype: F32 shape: [4, 8] slots: 1 }
-    buffers { name: "h.0.mlp/s" dtype: F32 shape: [4, 8] slots: 1 }
-    buffers { name: "c" dtype: BF16 shape: [4, 8] slots: 1 }
-    actors {
-      name: "forward"
-      kernels { name: "einsum" inputs: [0, 0] outputs: 1 }
-      kernels {
-        name: "add+gelu" inputs: [1, 0] outputs: 2 symbol: "k0_add_gelu" location: "m.mlir:5:1 in h.0"
-        attributes { key: "joined" value { string: "add m.mlir:5:1 in h.0\ngelu l.mlir:3:4 in h.0.mlp" } }
-      }
-      kernels { name: "cast" inputs: 2 outputs: 3 symbol: "k0_add" }
-    }
-    actors { name: "again" kernels { name: "cast" inputs: 2 outputs: 3 symbol: "k0_add" } }
-  }
-  code {
-    target: "nvptx64 sm_80 1"
-    symbols: "k0_add_gelu" symbols: "k0_add"
-    source: "cell.kernel @k0_add_gelu domain [32] {\n  1\n}\ncell.kernel @k0_add domain [8] {\n  2\n}\n"
-    object: ".target sm_80\n.visible .entry k0_add_gelu(\n)\n{\n  a\n}\n.visible .entry k0_add(\n)\n{\n  b\n}\n.visible .entry k0_add_sums(\n)\n{\n  c\n}\n"
-  })";
-
+// On a GPU, with a second actor that runs what the first one's cast does.
 plan::Plan Parsed() {
   plan::Plan plan;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kPlan, &plan));
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kJoinedPlan, &plan));
+  EXPECT_TRUE(google::protobuf::TextFormat::MergeFromString(R"(
+    header { target: "cuda" }
+    code {
+      target: "nvptx64 sm_80 1"
+      symbols: "k0_add_gelu" symbols: "k0_add"
+      source: "cell.kernel @k0_add_gelu domain [32] {\n  1\n}\ncell.kernel @k0_add domain [8] {\n  2\n}\n"
+      object: ".target sm_80\n.visible .entry k0_add_gelu(\n)\n{\n  a\n}\n"
+              ".visible .entry k0_add(\n)\n{\n  b\n}\n.visible .entry k0_add_sums(\n)\n{\n  c\n}\n"
+    })",
+                                                            &plan));
+  plan::Stage& stage = *plan.mutable_stages(0);
+  plan::Actor& again = *stage.add_actors();
+  again.set_name("again");
+  *again.add_kernels() = stage.actors(0).kernels(2);
   return plan;
 }
 

@@ -4,33 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "runtime/plan/program.h"
+#include "tools/plan/joined_plan.h"
 
 namespace weft::tools {
 namespace {
 
-// A product makes p; two joined operators make s of it; a cast of s did not join them.
-constexpr char kPlan[] = R"(
-  header { micro_batches: 1 }
-  placements { device: "cpu" ranks: 0 }
-  stages {
-    buffers { name: "x" dtype: F32 shape: [4, 8] slots: 1 kind: INPUT }
-    buffers { name: "p" dtype: F32 shape: [4, 8] slots: 1 }
-    buffers { name: "h.0.mlp/s" dtype: F32 shape: [4, 8] slots: 1 }
-    buffers { name: "c" dtype: BF16 shape: [4, 8] slots: 1 }
-    actors {
-      name: "forward"
-      kernels { name: "einsum" inputs: [0, 0] outputs: 1 }
-      kernels {
-        name: "add+gelu" inputs: [1, 0] outputs: 2 symbol: "k0" location: "m.mlir:5:1 in h.0"
-        attributes { key: "joined" value { string: "add m.mlir:5:1 in h.0\ngelu l.mlir:3:4 in h.0.mlp" } }
-      }
-      kernels { name: "cast" inputs: 2 outputs: 3 symbol: "k1" attributes { key: "apart" value { string: "0 unit" } } }
-    }
-  })";
-
 class JoinedTest : public testing::Test {
  protected:
-  JoinedTest() { EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kPlan, &plan_)); }
+  JoinedTest() { EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kJoinedPlan, &plan_)); }
 
   Scope Of(const std::string& name) { return *Scope::Find(plan::ProgramsOf(plan_), name); }
 
