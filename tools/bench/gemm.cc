@@ -1,5 +1,5 @@
-// Rates of float32 matrix products by Weft's einsum, and by OpenBLAS where it is installed.
-//   gemm THREADS          the best of both at 1024 and 2048: what training rates are put beside
+// Rates of matrix products by Weft's einsum, and in float32 by OpenBLAS where it is installed.
+//   gemm THREADS [bf16]   the best of both at 1024 and 2048: what training rates are put beside
 //   gemm THREADS shapes   both at the shapes of GPT-2 124M
 #include <dlfcn.h>
 
@@ -59,10 +59,11 @@ class Operands {
   std::vector<float> memory_;
 };
 
-double EinsumRate(const Shape& shape, int threads, Operands& operands) {
-  const auto matrix = [](int64_t rows, int64_t columns, bool transposed) {
-    return transposed ? weft::TensorSpec::Whole(weft::DType::kF32, {columns, rows})
-                      : weft::TensorSpec::Whole(weft::DType::kF32, {rows, columns});
+// Operands of a narrower type take the first part of theirs, whatever its bits are as such.
+double EinsumRate(const Shape& shape, int threads, Operands& operands, weft::DType type = weft::DType::kF32) {
+  const auto matrix = [type](int64_t rows, int64_t columns, bool transposed) {
+    return transposed ? weft::TensorSpec::Whole(type, {columns, rows})
+                      : weft::TensorSpec::Whole(type, {rows, columns});
   };
   weft::KernelRegistry registry;
   weft::RegisterEinsumKernels(registry);
@@ -153,15 +154,19 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const OpenBlas library(threads);
   if (argc > 2 && std::string(argv[2]) == "shapes") return PrintShapes(threads, library);
+  const bool narrow = argc > 2 && std::string(argv[2]) == "bf16";
   double einsum = 0, other = 0;
   for (int n : {1024, 2048}) {
     Operands operands({n, n, n});
-    einsum = std::max(einsum, EinsumRate({n, n, n}, threads, operands));
+    einsum = std::max(einsum, EinsumRate({n, n, n}, threads, operands, narrow ? weft::DType::kBF16 : weft::DType::kF32));
+    if (narrow) continue;
     other = std::max(other, library.Rate({n, n, n}, operands));
   }
   std::printf("best %.1f GFLOP/s of a matrix product on %d thread%s (einsum %.1f, ", std::max(einsum, other), threads,
               threads == 1 ? "" : "s", einsum);
-  if (library.is_there()) {
+  if (narrow) {
+    std::printf("bfloat16)\n");
+  } else if (library.is_there()) {
     std::printf("OpenBLAS %.1f)\n", other);
   } else {
     std::printf("no libopenblas.so.0)\n");

@@ -66,9 +66,9 @@ class Tools:
         self.run("weft-compile", self.job(job), *overrides, "-o", plan, "--quiet")
         return plan
 
-    def gemm(self, threads):
-        """The best rate of a matrix product in GFLOP/s."""
-        return float(re.search(r"best ([0-9.]+)", self.run("gemm", str(threads))).group(1))
+    def gemm(self, threads, *types):
+        """The best rate of a matrix product in GFLOP/s, in float32, or `bf16`."""
+        return float(re.search(r"best ([0-9.]+)", self.run("gemm", str(threads), *types)).group(1))
 
 
 def text_corpus(path):

@@ -3,10 +3,10 @@
 import os
 import re
 
-from programs import median, step_seconds, train, train_side_by_side
+from programs import median, train, train_side_by_side
 from traces import StepView, by_step, read_acts
 
-SECONDS, QUICK_SECONDS = 180, 40  # of a calibration
+SECONDS, ROUND_SECONDS, QUICK_SECONDS = 180, 60, 30  # of a calibration: one for all, one of each round, one of --quick
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # of a rank of two
 ROUNDS = 5  # in which every plan has its turn
 LIMIT = 0.10  # by how much a simulated step may be off
@@ -48,17 +48,25 @@ class Model:
                 ("pipeline 2, zero bubble, 4 micro-batches", self.pipeline("ZERO_BUBBLE", 4))]
 
 
-SMALL = Model("6 layers, hidden 384, 4 x 64 tokens a micro-batch", "small", ["seq=64", "positions=64"], 4, 12)
+SMALL = Model("6 layers, hidden 384, 4 x 64 tokens a micro-batch", "small", ["seq=64", "positions=64"], 4, 30)
 TINY = Model("2 layers, hidden 64, 32 x 64 tokens a micro-batch", "tiny", [], 32, 60)
 
 
-def calibrated(tools, quick):
-    """Override that gives a job this machine, measured now."""
+def calibrated(tools, seconds):
+    """Override that gives a job this machine, measured now for so many seconds."""
     path, two = tools.path("here.cluster"), tools.path("two.cluster")
     with open(two, "w") as out:
         out.write('device { kind: "cpu" } node { count: 1 ranks: 2 }\n')
-    tools.run("weft-calibrate", "--cluster", two, "-o", path, "--quiet", "--seconds", str(QUICK_SECONDS if quick else SECONDS))
+    tools.run("weft-calibrate", "--cluster", two, "-o", path, "--quiet", "--seconds", str(seconds))
     return "cluster=" + path
+
+
+def mean(seconds):
+    return sum(seconds) / len(seconds)
+
+
+def steps_of(metrics):
+    return mean([step["tokens"] / step["tokens_per_s"] for step in metrics])
 
 
 def in_turn(runs):
@@ -69,12 +77,12 @@ def in_turn(runs):
 
 def alone(tools, plan, steps):
     """A run of one plan, which gives the seconds of its step."""
-    return lambda: step_seconds(train(tools, plan, steps, THREADS))
+    return lambda: steps_of(train(tools, plan, steps, THREADS))
 
 
 def side_by_side(tools, plan, steps):
-    """A run of two copies of a plan of one rank, which exchange nothing: the mean of their steps."""
-    return lambda: sum(step_seconds(it) for it in train_side_by_side(tools, [plan, plan], steps, THREADS)) / 2
+    """A run of two copies of a plan of one rank, which exchange nothing: the slower one's step."""
+    return lambda: max(steps_of(it) for it in train_side_by_side(tools, [plan, plan], steps, THREADS))
 
 
 def cores(cluster):
@@ -84,33 +92,38 @@ def cores(cluster):
     return float(said.group(1)) if said else 2.0
 
 
+def compared(tools, model, seconds):
+    """Steps of a model's plans, and the same simulated with rates that were measured for so many seconds just before."""
+    cluster = calibrated(tools, seconds)
+    rows = model.plans()
+    one, *plans = [model.compile(tools, overrides + [cluster], "simulated%d" % i)
+                   for i, overrides in enumerate([model.batch()] + [overrides for _, overrides in rows])]
+    runs = [alone(tools, one, model.steps), side_by_side(tools, one, model.steps)]
+    measured = [run() for run in runs + [alone(tools, plan, model.steps) for plan in plans]]
+    step = lambda plan: tools.run_json("weft-plan", "simulate", plan)["step_s"]
+    return measured, [step(one), step(one) * max(1, 2 / cores(cluster))] + [step(plan) for plan in plans]
+
+
 def simulate(tools, quick):
     print("Step time: measured, two ranks with half the cores each, and simulated with rates measured just before")
-    print("  The second ratio is that beside two copies of one rank's plan: what is left when other work on the host")
-    print("  slows all plans alike, or lets two ranks have more or less of it than when the rates were measured.")
-    cluster = calibrated(tools, quick)
+    print("  Means of %d rounds, each of which measures the rates, then the steps; behind them the least and the largest" % ROUNDS)
+    print("  ratio of a round: what others do on the host changes within minutes.")
     for model in [TINY] if quick else [TINY, SMALL]:
         print("  " + model.label)
-        rows = model.plans()
-        one, *plans = [model.compile(tools, overrides + [cluster], "simulated%d" % i)
-                       for i, overrides in enumerate([model.batch()] + [overrides for _, overrides in rows])]
-        measured = in_turn([alone(tools, one, model.steps), side_by_side(tools, one, model.steps)] +
-                           [alone(tools, plan, model.steps) for plan in plans])
-        step = lambda plan: tools.run_json("weft-plan", "simulate", plan)["step_s"]
-        simulated = [step(one), step(one) * max(1, 2 / cores(cluster))] + [step(plan) for plan in plans]
-        labels = ["one rank", "two copies of one rank's plan"] + [label for label, _ in rows]
-        ratios = [predicted / seconds for predicted, seconds in zip(simulated, measured)]
-        for label, predicted, seconds, ratio in zip(labels, simulated, measured, ratios):
-            print("    %-42s measured %8.2f ms  simulated %8.2f ms  ratio %.2f  beside the copies' %.2f" %
-                  (label, seconds * 1e3, predicted * 1e3, ratio, ratio / ratios[1]), flush=True)
-        within = lambda other: sum(abs(ratio / other - 1) <= LIMIT for ratio in ratios[2:])
-        print("    within %.0f %%: %d of %d plans; beside the copies %d" %
-              (100 * LIMIT, within(1), len(plans), within(ratios[1])), flush=True)
+        rounds = [compared(tools, model, QUICK_SECONDS if quick else ROUND_SECONDS) for _ in range(ROUNDS)]
+        measured, simulated = ([mean(them) for them in zip(*of)] for of in zip(*rounds))
+        labels = ["one rank", "two copies of one rank's plan"] + [label for label, _ in model.plans()]
+        for i, (label, seconds, predicted) in enumerate(zip(labels, measured, simulated)):
+            ratios = sorted(them[i] / theirs[i] for theirs, them in rounds)
+            print("    %-42s measured %8.2f ms  simulated %8.2f ms  ratio %.2f (%.2f to %.2f)" %
+                  (label, seconds * 1e3, predicted * 1e3, predicted / seconds, ratios[0], ratios[-1]), flush=True)
+        within = [abs(predicted / seconds - 1) <= LIMIT for seconds, predicted in zip(measured, simulated)][2:]
+        print("    within %.0f %%: %d of %d plans" % (100 * LIMIT, sum(within), len(within)), flush=True)
 
 
 def families(tools, quick):
     print("Seconds of kernels by family in a step of one rank: traced, and predicted with rates measured just before")
-    cluster = calibrated(tools, quick)
+    cluster = calibrated(tools, QUICK_SECONDS if quick else SECONDS)
     for model in [TINY] if quick else [TINY, SMALL]:
         print("  " + model.label)
         plan, trace = model.compile(tools, model.batch() + [cluster], "kernels"), tools.path("kernels.json")
@@ -146,7 +159,7 @@ def chosen_layout(tools, model, cluster):
 
 def choice(tools, quick):
     print("Twelve layouts of one job on two ranks with half the cores each, measured in turn, and the one that Weft chooses")
-    cluster = calibrated(tools, quick)
+    cluster = calibrated(tools, QUICK_SECONDS if quick else SECONDS)
     model = TINY if quick else SMALL
     rows = layouts(model)
     plans = [model.compile(tools, overrides + [cluster], "layout%d" % i) for i, overrides in enumerate(rows)]
@@ -169,7 +182,7 @@ def formula(schedule, micro_batches, stages=2):
 def schedules(tools, quick):
     print("Bubble of two stages on two ranks: share of a step without kernels, all that a step does once included")
     model = TINY if quick else SMALL
-    cluster = calibrated(tools, quick)
+    cluster = calibrated(tools, QUICK_SECONDS if quick else SECONDS)
     print("  " + model.label)
     for schedule in ("GPIPE", "ONE_F_ONE_B", "ZERO_BUBBLE"):
         for micro_batches in (4, 8):

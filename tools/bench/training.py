@@ -13,23 +13,88 @@ import sys
 from programs import median, step_seconds, train
 
 
-def throughput(tools, quick):
-    print("Training, one rank, float32 (share: achieved GFLOP/s over the best matrix product beside it)")
-    print("  %-30s %7s %10s %10s %10s %7s" % ("model", "threads", "tokens/s", "GFLOP/s", "GEMM", "share"))
-    models = [("6 layers, hidden 384", "small", [])] + ([] if quick else [("124M", "124m", [])])
-    for label, job, extra in models:
+ROUNDS = 3  # in which Weft and PyTorch have their turns
+LEAST = 1.35  # times the better PyTorch row: the aim
+
+
+class Shape:
+    """A GPT-2 model, sequences of a step, an element type: what Weft and PyTorch train alike."""
+
+    def __init__(self, label, job, sizes, sequence, precision, steps):
+        self.label, self.job, self.sizes, self.steps = label, job, sizes, steps
+        self.sequence, self.precision = sequence, precision
+
+    def __str__(self):
+        return "%s, 4 x %d, %s" % (self.label, self.sequence, self.precision)
+
+    def overrides(self):
+        return ["model.set=seq=%d" % self.sequence, "model.set=positions=%d" % self.sequence, "model.set=dropout=0.0",
+                "batch.global=4", "batch.micro=4", "data.format=TEXT"] + (
+                    ["precision.compute=BF16"] if self.precision == "bfloat16" else [])
+
+    def torch(self, tools, threads, *flags):
+        """Tokens/s of PyTorch; None where python3 has none."""
+        script = os.path.join(tools.root, "tools", "bench", "peers", "torch_gpt2.py")
+        done = subprocess.run([sys.executable, script, "--device=cpu", "--batch=4", "--seq=%d" % self.sequence,
+                               "--precision=" + self.precision, "--threads=%d" % threads, "--steps=%d" % self.steps,
+                               "--warmup=2", "--matrix=1024", *self.sizes, *flags],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return json.loads(done.stdout)["tokens_s"] if done.returncode == 0 else None
+
+
+def shapes(quick):
+    small = ["--layers=6", "--hidden=384", "--heads=6", "--vocab=256"]
+    large = ["--layers=12", "--hidden=768", "--heads=12"]
+    for label, job, sizes, steps in [("6 layers, hidden 384", "small", small, 12)] + (
+            [] if quick else [("124M", "124m", large, 4)]):
         for sequence in (64, 256):
-            for threads in (1, 2):
-                overrides = ["model.set=seq=%d" % sequence, "model.set=positions=%d" % sequence,
-                             "model.set=dropout=0.0", "batch.global=4", "batch.micro=4", "data.format=TEXT"] + extra
-                plan = tools.compile(job, overrides, "throughput")
-                before = tools.gemm(threads)
-                steps = train(tools, plan, 4 if job == "124m" else 12, threads)
-                best = max(before, tools.gemm(threads))
-                rate = median([s["tflops"] for s in steps]) * 1000
-                tokens = median([s["tokens_per_s"] for s in steps])
-                print("  %-30s %7d %10.0f %10.1f %10.1f %6.0f%%" %
-                      ("%s, 4 x %d" % (label, sequence), threads, tokens, rate, best, 100 * rate / best), flush=True)
+            for precision in ("float32",) if quick else ("float32", "bfloat16"):
+                yield Shape(label, job, sizes, sequence, precision, steps)
+
+
+def throughput(tools, quick):
+    print("Training, one rank (share: achieved GFLOP/s over the best matrix product beside it, of the same element type)")
+    beside = subprocess.run([sys.executable, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0
+    print("  PyTorch: tokens/s, eager and compiled, in turn with Weft; aim: %.2f x the better one" % LEAST if beside else
+          "  python3 has no torch: Weft alone")
+    print("  %-38s %7s %10s %10s %6s%s" % ("model", "threads", "tokens/s", "GEMM", "share",
+                                           "%10s %10s %7s" % ("eager", "compiled", "ratio") if beside else ""))
+    for shape in shapes(quick):
+        for threads in (1, 2):
+            plan = tools.compile(shape.job, shape.overrides(), "throughput")
+            types = ["bf16"] if shape.precision == "bfloat16" else []
+            tokens, shares, best, eager, compiled = [], [], [], [], []
+            for _ in range(1 if quick else ROUNDS):
+                before = tools.gemm(threads, *types)
+                steps = train(tools, plan, shape.steps, threads)
+                best.append(max(before, tools.gemm(threads, *types)))
+                tokens.append(median([step["tokens_per_s"] for step in steps]))
+                shares.append(median([step["tflops"] for step in steps]) * 1000 / best[-1])
+                if beside:
+                    eager.append(shape.torch(tools, threads, "--eager") or 0)
+                    compiled.append(shape.torch(tools, threads) or 0)
+            line = "  %-38s %7d %10.0f %10.1f %5.0f%%" % (shape, threads, median(tokens), median(best), 100 * median(shares))
+            if beside:
+                line += "%10.0f %10.0f %7.2f" % (median(eager), median(compiled),
+                                                 median(tokens) / max(median(eager), median(compiled)))
+            print(line, flush=True)
+    if not quick:
+        rest(tools)
+
+
+def rest(tools):
+    shape = Shape("124M", "124m", [], 256, "float32", 6)
+    print("Where the seconds of a step go: %s, 1 thread, kernels traced" % shape)
+    plan, trace = tools.compile(shape.job, shape.overrides(), "rest"), tools.path("rest.json")
+    train(tools, plan, shape.steps, 1, "--trace", trace, "--trace-kernels")
+    traced = tools.run_json("weft-plan", "explain", plan, "--with", trace)["traced"]
+    families = sorted(traced["families"], key=lambda it: -it["traced_s"])
+    step = traced["step"]["traced_s"]
+    shown = [(it["name"], it["runs"], it["traced_s"]) for it in families[:12]]
+    shown.append(("others", sum(it["runs"] for it in families[12:]), sum(it["traced_s"] for it in families[12:])))
+    shown.append(("between kernels", 0, step - sum(it["traced_s"] for it in families)))
+    for name, runs, seconds in shown:
+        print("  %-30s x%-5d %8.2f ms  %5.1f %%" % (name, runs, seconds * 1e3, 100 * seconds / step), flush=True)
 
 
 def products(tools, quick):

@@ -83,9 +83,11 @@ double MedianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-double QuartileOf(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 4, values.end());
-  return values[values.size() / 4];
+double TypicalOf(const std::vector<double>& values) {
+  const double most = 2 * MedianOf(values);
+  double sum = 0;
+  for (double value : values) sum += std::min(value, most);
+  return sum / static_cast<double>(values.size());
 }
 
 absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device, int threads,
@@ -321,7 +323,7 @@ absl::Status Bench::RunInTurn(int times) {
 std::vector<TimedKernel> Bench::Times() const {
   std::vector<TimedKernel> times;
   for (const Entry& entry : entries_) {
-    if (!entry.seconds.empty()) times.push_back({entry.made.work, MedianOf(entry.seconds)});
+    if (!entry.seconds.empty()) times.push_back({entry.made.work, TypicalOf(entry.seconds)});
   }
   return times;
 }

@@ -34,8 +34,9 @@ constexpr size_t kFarBytes = size_t{256} << 20;
 
 double MedianOf(std::vector<double> values);
 
-// Of what was timed while others may have used the machine, which only adds: the first quartile.
-double QuartileOf(std::vector<double> values);
+// What is timed takes on average: means of parts add up to that of the whole, as medians do not where a core has two
+// speeds. What took more than twice the median counts as that: an interruption.
+double TypicalOf(const std::vector<double>& values);
 
 // A kernel, what the cost model knows of it, and which outputs are inputs too.
 struct Case {
@@ -77,7 +78,7 @@ class Bench {
   // One batch of the first case, which has had a round: seconds a run.
   absl::StatusOr<double> BatchOfFirst() { return Batch(entries_[0], Lay(entries_[0]), entries_[0].runs); }
 
-  // The medians over the rounds, in the order of Add(). Those without a round are left out.
+  // What they typically take over the rounds, in the order of Add(). Those without a round are left out.
   std::vector<TimedKernel> Times() const;
 
  private:

@@ -122,19 +122,19 @@ class Rank {
       WEFT_RETURN_IF_ERROR(computed);
       WEFT_RETURN_IF_ERROR(beside.status());
       collective_beside.push_back(*beside);
-      if (!seen.empty()) product_beside.push_back(MedianOf(seen));
+      if (!seen.empty()) product_beside.push_back(TypicalOf(seen));
     }
     if (communicator_.rank() != 0 || product_beside.empty()) return absl::OkStatus();
     measured.overlap = {std::count(context_.hosts.begin(), context_.hosts.end(), context_.hosts[0]),
-                        QuartileOf(product), QuartileOf(product_beside), QuartileOf(collective),
-                        QuartileOf(collective_beside)};
+                        TypicalOf(product), TypicalOf(product_beside), TypicalOf(collective),
+                        TypicalOf(collective_beside)};
     return absl::OkStatus();
   }
 
   void Report(Measured& measured) const {
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (entries_[i] == nullptr || entries_[i]->seconds.empty()) continue;
-      const double seconds = QuartileOf(entries_[i]->seconds);
+      const double seconds = TypicalOf(entries_[i]->seconds);
       if (i < collectives_.size()) {
         measured.collectives.push_back(collectives_[i]);
         measured.collectives.back().seconds = seconds;

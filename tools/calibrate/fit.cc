@@ -151,9 +151,9 @@ void FitKernels(const Measured& measured, Cluster* cluster) {
 double Share(const Cluster& cluster, int64_t busy) { return plan::ShareOfCore(plan::MachineOf(cluster), busy); }
 
 void FitCores(const Measured& measured, Cluster* cluster) {
-  if (measured.copies < 2 || measured.step_alone_s <= 0) return;
+  if (measured.copies < 2) return;
   const double copies = static_cast<double>(measured.copies);
-  const double cores = copies * measured.step_alone_s / measured.step_beside_s;
+  const double cores = copies / measured.copies_longer;
   cluster->mutable_node()->set_cores(Rounded(std::clamp(cores, 1.0, copies)));
 }
 

@@ -109,7 +109,7 @@ TEST(FitTest, WhatIsFarIsMeasuredByRanksThatMayShareCores) {
   };
   EXPECT_NEAR(seconds(), 5e-6, 5e-9) << "of two cores each has its own";
   // Two ranks beside each other have 1.6 cores, which takes each 1.25 times as long.
-  measured.copies = 2, measured.step_alone_s = 1, measured.step_beside_s = 1.25;
+  measured.copies = 2, measured.copies_longer = 1.25;
   EXPECT_NEAR(seconds(), 4e-6, 4e-9);
 }
 
@@ -170,7 +170,7 @@ TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {
 // The simulator gives acts that have no core of their own a part of one: tables hold what they take with one.
 TEST(FitTest, CollectivesAreThoseOfRanksWithCores) {
   Measured measured;
-  measured.copies = 2, measured.step_alone_s = 1, measured.step_beside_s = 1.25;
+  measured.copies = 2, measured.copies_longer = 1.25;
   measured.collectives.push_back({CollectiveKind::kAllReduce, 2, 1, 1e6, 1e-3});
   measured.overlap = {2, 1e-3, 2e-3, 1e-3, 3e-3};
   Cluster cluster = TwoRanks();

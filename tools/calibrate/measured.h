@@ -47,9 +47,9 @@ struct Measured {
   std::vector<TimedTransfer> transfers;
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
   std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
-  // A step of one rank alone, and of `copies` such ranks side by side.
+  // How many times as long as alone a step takes the slowest of `copies` ranks that do the same.
   int64_t copies = 1;
-  double step_alone_s = 0, step_beside_s = 0;
+  double copies_longer = 1;
   TimedOverlap overlap;
   int64_t reserve_bytes = 0;
 };

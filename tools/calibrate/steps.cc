@@ -78,7 +78,7 @@ class Stepper {
       WEFT_ASSIGN_OR_RETURN(const double one, Step());
       seconds.push_back(one);
     }
-    return QuartileOf(seconds);
+    return TypicalOf(seconds);
   }
 
  private:
@@ -98,18 +98,19 @@ int64_t ResidentBytes() {
   return read == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
+// Of the slowest: ranks that exchange something wait for it.
 absl::StatusOr<double> SideBySide(const std::vector<std::unique_ptr<Stepper>>& steppers) {
   std::vector<absl::StatusOr<double>> results(steppers.size(), 0.0);
   std::vector<std::thread> threads;
   for (size_t i = 1; i < steppers.size(); ++i) threads.emplace_back([&, i] { results[i] = steppers[i]->Batch(); });
   results[0] = steppers[0]->Batch();
   for (std::thread& thread : threads) thread.join();
-  double sum = 0;
+  double longest = 0;
   for (const absl::StatusOr<double>& result : results) {
     if (!result.ok()) return result.status();
-    sum += *result;
+    longest = std::max(longest, *result);
   }
-  return sum / static_cast<double>(results.size());
+  return longest;
 }
 
 absl::Status Meet(const StepContext& context) { return context.meet ? context.meet() : absl::OkStatus(); }
@@ -158,11 +159,10 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
   if (!context.first) return absl::OkStatus();
   for (size_t i = 0; i < small.size(); ++i) {
     (i < 2 ? measured.small_steps : measured.graph_steps)
-        .push_back({WorksOfStep(plans[i % 2]), QuartileOf(seconds[i])});
+        .push_back({WorksOfStep(plans[i % 2]), TypicalOf(seconds[i])});
   }
   measured.copies = context.copies;
-  measured.step_alone_s = QuartileOf(alone);
-  measured.step_beside_s = QuartileOf(beside);
+  measured.copies_longer = TypicalOf(beside) / TypicalOf(alone);
   return absl::OkStatus();
 }
 

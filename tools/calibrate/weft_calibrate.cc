@@ -28,12 +28,12 @@ usage: weft calibrate [--cluster FILE] -o FILE.cluster [--device cpu|cuda] [--se
                   for each core, with its part of the memory; under mpirun the nodes and processes of the launcher
   -o FILE         where the cluster goes, with a `calibration` that names the device and the day
   --device KIND   what is measured without --cluster: cpu (if nothing is said) or cuda
-  --seconds N     about how long it may take (180); more gives larger products and steadier medians
+  --seconds N     about how long it may take (180); more gives larger products and more rounds
   --quiet         no progress
   --version       what this program was built from
   --help          this text
 
-It times, as medians of rounds in which everything has its turn:
+It times, as means of rounds in which everything has its turn:
   products      of the shapes of a grid, in each element type
   kernels       of plans of a small GPT-2 that this program carries, by family and bytes
   collectives   by kind, ranks on a node, nodes and bytes, and messages between two ranks

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""PyTorch's side of the GPU bench: GPT-2 training steps, as its own guides say to make them fast.
+"""PyTorch's side of the benches: GPT-2 training steps, as its own guides say to make them fast.
 
-torch.compile, scaled_dot_product_attention, fused AdamW, bfloat16 autocast over float32 parameters, gradients clipped
-by their global norm. The model is that of models/gpt2/gpt2.mlir without dropout: learned positions, pre-norm blocks,
+torch.compile, scaled_dot_product_attention, fused AdamW, bfloat16 autocast over float32 parameters (or all in float32),
+gradients clipped by their global norm. The model is that of models/gpt2/gpt2.mlir without dropout: learned positions, pre-norm blocks,
 GELU by tanh, a head tied to the token table. Tokens are random: their values do not change the work.
 
-Prints one JSON object. `tokens_s` is of the median step. `matrix_flops_s` is that of an n x n x n bfloat16 product,
-measured before and after the steps. `model_flops_share` divides by it the FLOP/s of 6 N a token and of the attention,
+Prints one JSON object. `tokens_s` is of the median step. `matrix_flops_s` is that of an n x n x n product of the same
+element type, measured before and after the steps. `model_flops_share` divides by it the FLOP/s of 6 N a token and of the attention,
 12 layers hidden seq / 2 a token as half of the pairs are masked (Narayanan et al., "Efficient Large-Scale Language
 Model Training on GPU Clusters", 2021, section 5.1, without recomputation).
 """
@@ -68,9 +68,9 @@ def synchronize(device):
         torch.cuda.synchronize()
 
 
-def matrix_rate(device, n):
-    """FLOP/s of the fastest of several n x n x n bfloat16 products."""
-    a, b = (torch.randn(n, n, device=device, dtype=torch.bfloat16) for _ in range(2))
+def matrix_rate(device, n, dtype):
+    """FLOP/s of the fastest of several n x n x n products."""
+    a, b = (torch.randn(n, n, device=device, dtype=dtype) for _ in range(2))
     best = math.inf
     for _ in range(12):
         synchronize(device)
@@ -94,7 +94,7 @@ def train(options):
         synchronize(options.device)
         begin = time.perf_counter()
         for _ in range(options.micro_batches):
-            with torch.autocast(options.device, dtype=torch.bfloat16):
+            with torch.autocast(options.device, dtype=torch.bfloat16, enabled=options.precision == "bfloat16"):
                 loss = step_model(tokens, labels) / options.micro_batches
             loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
@@ -114,13 +114,18 @@ def main():
         parser.add_argument("--" + name, type=int, default=value, help="default %(default)s")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--mode", default="default", help="of torch.compile: default, max-autotune, ...")
+    parser.add_argument("--precision", choices=["bfloat16", "float32"], default="bfloat16", help="default %(default)s")
+    parser.add_argument("--threads", type=int, help="of the CPU; default: as PyTorch likes")
     parser.add_argument("--eager", action="store_true", help="without torch.compile")
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.exit("torch_gpt2: expected a GPU, got none; --device=cpu runs without one")
-    before = matrix_rate(options.device, options.matrix)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    dtype = getattr(torch, options.precision)
+    before = matrix_rate(options.device, options.matrix, dtype)
     step_s, losses, parameters = train(options)
-    matrix = max(before, matrix_rate(options.device, options.matrix))
+    matrix = max(before, matrix_rate(options.device, options.matrix, dtype))
     tokens = options.batch * options.micro_batches * options.seq
     flops = tokens * (6 * parameters + 6 * options.layers * options.hidden * options.seq)
     print(json.dumps({
