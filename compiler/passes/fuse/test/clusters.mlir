@@ -5,7 +5,7 @@
 // CHECK-LABEL: task.program @joined
 // CHECK-NOT: "gelu"
 // CHECK: task.kernel "add+gelu+add" ins(%[[X:.*]], %[[B:.*]] : {{.*}}) outs(%[[SUM:.*]], %[[Y:.*]] : {{.*}}) {} micro in_place [0, -1] cost [0.000000e+00, 3.000000e+00, 1.792000e+03] cell @k0_add_gelu_add
-// CHECK-NEXT: task.kernel "sgd"
+// CHECK-NEXT: task.kernel "einsum"
 // CHECK: cell.kernel @k0_add_gelu_add domain [2, 64] row 1 strides [array<i64: 64, 1>, array<i64: 0, 1>, array<i64: 64, 1>, array<i64: 64, 1>]
 // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT: %[[ADD:.*]] = arith.addf %[[A]], %{{.*}}
@@ -29,7 +29,7 @@ task.program @joined on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   task.kernel "add" ins(%x, %b : !x, !b) outs(%sum : !x) {} micro cost [0.0, 1.0, 1280.0]
   task.kernel "gelu" ins(%sum : !x) outs(%gelu : !x) {approximate = "tanh"} micro cost [0.0, 1.0, 1024.0]
   task.kernel "add" ins(%sum, %gelu : !x, !x) outs(%y : !x) {} micro cost [0.0, 1.0, 1536.0]
-  task.kernel "sgd" ins(%sum, %y : !x, !x) outs(%x : !x) {} micro
+  task.kernel "einsum" ins(%sum, %y : !x, !x) outs(%x : !x) {equation = "ij,ij->ij"} micro
 }
 
 // -----
@@ -79,6 +79,7 @@ task.program @written on #weft.placement<"cpu", [], [0]> micro_batches(1) {
 !s = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 task.program @views on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %x = task.buffer "x" activation : !flat
+  %x2 = task.buffer "x2" activation : !flat
   %w = task.buffer "w" parameter : !w
   %a = task.buffer "a" activation : !flat
   %view = task.alias %a : !flat as !x
@@ -89,9 +90,10 @@ task.program @views on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   %y2 = task.buffer "y2" activation : !x
   %r2 = task.buffer "r2" activation : !s
   task.kernel "fill" outs(%x : !flat) {} micro
+  task.kernel "fill" outs(%x2 : !flat) {} micro
   task.kernel "neg" ins(%x : !flat) outs(%a : !flat) {} micro
   task.kernel "rms_norm" ins(%view, %w : !x, !w) outs(%y, %r : !x, !s) {eps = 1.0e-5} micro
-  task.kernel "neg" ins(%x : !flat) outs(%b : !flat) {} micro
+  task.kernel "neg" ins(%x2 : !flat) outs(%b : !flat) {} micro
   task.kernel "rms_norm" ins(%view2, %w : !x, !w) outs(%y2, %r2 : !x, !s) {eps = 1.0e-5} micro
 }
 
