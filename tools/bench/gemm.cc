@@ -62,8 +62,7 @@ class Operands {
 // Operands of a narrower type take the first part of theirs, whatever its bits are as such.
 double EinsumRate(const Shape& shape, int threads, Operands& operands, weft::DType type = weft::DType::kF32) {
   const auto matrix = [type](int64_t rows, int64_t columns, bool transposed) {
-    return transposed ? weft::TensorSpec::Whole(type, {columns, rows})
-                      : weft::TensorSpec::Whole(type, {rows, columns});
+    return transposed ? weft::TensorSpec::Whole(type, {columns, rows}) : weft::TensorSpec::Whole(type, {rows, columns});
   };
   weft::KernelRegistry registry;
   weft::RegisterEinsumKernels(registry);
@@ -158,7 +157,8 @@ int main(int argc, char** argv) {
   double einsum = 0, other = 0;
   for (int n : {1024, 2048}) {
     Operands operands({n, n, n});
-    einsum = std::max(einsum, EinsumRate({n, n, n}, threads, operands, narrow ? weft::DType::kBF16 : weft::DType::kF32));
+    einsum =
+        std::max(einsum, EinsumRate({n, n, n}, threads, operands, narrow ? weft::DType::kBF16 : weft::DType::kF32));
     if (narrow) continue;
     other = std::max(other, library.Rate({n, n, n}, operands));
   }

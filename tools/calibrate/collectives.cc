@@ -125,9 +125,8 @@ class Rank {
       if (!seen.empty()) product_beside.push_back(TypicalOf(seen));
     }
     if (communicator_.rank() != 0 || product_beside.empty()) return absl::OkStatus();
-    measured.overlap = {std::count(context_.hosts.begin(), context_.hosts.end(), context_.hosts[0]),
-                        TypicalOf(product), TypicalOf(product_beside), TypicalOf(collective),
-                        TypicalOf(collective_beside)};
+    measured.overlap = {std::count(context_.hosts.begin(), context_.hosts.end(), context_.hosts[0]), TypicalOf(product),
+                        TypicalOf(product_beside), TypicalOf(collective), TypicalOf(collective_beside)};
     return absl::OkStatus();
   }
 

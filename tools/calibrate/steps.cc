@@ -158,8 +158,7 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
   }
   if (!context.first) return absl::OkStatus();
   for (size_t i = 0; i < small.size(); ++i) {
-    (i < 2 ? measured.small_steps : measured.graph_steps)
-        .push_back({WorksOfStep(plans[i % 2]), TypicalOf(seconds[i])});
+    (i < 2 ? measured.small_steps : measured.graph_steps).push_back({WorksOfStep(plans[i % 2]), TypicalOf(seconds[i])});
   }
   measured.copies = context.copies;
   measured.copies_longer = TypicalOf(beside) / TypicalOf(alone);
