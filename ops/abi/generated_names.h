@@ -12,7 +12,7 @@ inline constexpr std::string_view kGeneratedNames[] = {
     "relu",          "relu_grad",    "silu",       "silu_grad",       "gelu",      "gelu_grad",     "dropout",
     "softmax",       "softmax_grad", "layer_norm", "layer_norm_grad", "rms_norm",  "rms_norm_grad", "greater",
     "greater_equal", "less",         "less_equal", "equal",           "not_equal", "logical_and",   "logical_or",
-    "logical_not",   "select",
+    "logical_not",   "select",       "sgd",        "sgd_momentum",    "adam",
 };
 
 constexpr bool IsGeneratedName(std::string_view name) {

@@ -7,7 +7,7 @@
 namespace weft::optimizer {
 
 void RegisterScalars(KernelRegistry& registry);
-void RegisterUpdates(KernelRegistry& registry);
+void RegisterAccumulate(KernelRegistry& registry);
 
 }  // namespace weft::optimizer
 

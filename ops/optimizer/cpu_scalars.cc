@@ -10,9 +10,9 @@
 #include "ops/abi/float_types.h"
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
+#include "ops/optimizer/check_spec.h"
 #include "ops/optimizer/cpu_internal.h"
 #include "ops/optimizer/learning_rate.h"
-#include "ops/optimizer/match_update.h"
 
 namespace weft::optimizer {
 namespace {

@@ -1,17 +1,15 @@
-// GPU kernels of square_sum, clip_scale, loss_scale, learning_rate, sgd, sgd_momentum,
-// adam and accumulate: the formulas and types of cpu.cc (gradients f32, bf16 or f16).
+// GPU kernels of square_sum, clip_scale, loss_scale, learning_rate and accumulate: the formulas and types of cpu.cc.
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/families.h"
+#include "ops/optimizer/check_spec.h"
 #include "ops/optimizer/cuda_arguments.h"
 #include "ops/optimizer/learning_rate.h"
-#include "ops/optimizer/match_update.h"
 
 namespace weft {
 namespace {
@@ -25,11 +23,6 @@ const float* In(GpuInputs inputs, int i) { return static_cast<const float*>(inpu
 float* Out(GpuOutputs outputs, int i) { return static_cast<float*>(outputs[i]); }
 
 GpuGrid PackGrid(const KernelSpec& spec, int64_t n) { return LoopGrid(*spec.gpu, (n + kPack - 1) / kPack, kThreads); }
-
-// Input `at`, the number of the step, if there is one.
-const float* StepOf(GpuInputs inputs, size_t at) {
-  return inputs.size() > at ? In(inputs, static_cast<int>(at)) : nullptr;
-}
 
 Stored StoredAs(DType type) {
   return type == DType::kF32 ? Stored::kF32 : type == DType::kBF16 ? Stored::kBF16 : Stored::kF16;
@@ -134,68 +127,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateLearningRate(const KernelSpec& spe
       [](LearningRateArguments& a, const RunContext&, GpuInputs, GpuOutputs outputs) { a.y = Out(outputs, 0); });
 }
 
-// The kernel `rule`_<type of the gradient> of a rule that keeps `state` tensors; fills in `arguments.tensors`.
-template <typename Arguments>
-absl::StatusOr<std::unique_ptr<Kernel>> MakeUpdate(const KernelSpec& spec, const char* rule, int state,
-                                                   Arguments arguments) {
-  WEFT_ASSIGN_OR_RETURN(const int64_t elements, MatchUpdate(spec, state));
-  arguments.tensors = {.n = elements};
-  return MakeGpuLaunch(spec, kModule, absl::StrCat(rule, "_", NameOf(spec.inputs[1].dtype)), PackGrid(spec, elements),
-                       arguments, [state](Arguments& a, const RunContext&, GpuInputs inputs, GpuOutputs outputs) {
-                         UpdateTensors& tensors = a.tensors;
-                         tensors.p = In(inputs, 0);
-                         tensors.g = inputs[1];
-                         tensors.p2 = Out(outputs, 0);
-                         for (int k = 0; k < state; ++k) {
-                           tensors.state[k] = In(inputs, 2 + k);
-                           tensors.next[k] = Out(outputs, 1 + k);
-                         }
-                         tensors.lr = In(inputs, 2 + state);
-                         tensors.scale = In(inputs, 3 + state);
-                         tensors.step = StepOf(inputs, 4 + static_cast<size_t>(state));
-                       });
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateSgd(const KernelSpec& spec) {
-  double decay = 0;
-  WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"weight_decay", &decay}}));
-  return MakeUpdate(spec, "sgd", 0, SgdArguments{.decay = static_cast<float>(decay)});
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateSgdMomentum(const KernelSpec& spec) {
-  double momentum = 0, decay = 0;
-  WEFT_RETURN_IF_ERROR(ReadNumbers(spec, {{"momentum", &momentum}, {"weight_decay", &decay}}));
-  return MakeUpdate(spec, "sgd_momentum", 1,
-                    SgdMomentumArguments{.momentum = static_cast<float>(momentum), .decay = static_cast<float>(decay)});
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateAdam(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(const AdamNumbers it, AdamNumbers::Read(spec));
-  const double *bias1 = nullptr, *correction = nullptr;
-  if (spec.inputs.size() <= 6) {
-    // One for all parameters.
-    WEFT_ASSIGN_OR_RETURN(bias1, AddStepValue(
-                                     spec, [beta = it.beta1](int64_t step) { return 1 - std::pow(beta, step + 1.0); },
-                                     absl::StrFormat("1 - %a^t", it.beta1)));
-    WEFT_ASSIGN_OR_RETURN(correction,
-                          AddStepValue(
-                              spec, [beta = it.beta2](int64_t step) { return 1 / (1 - std::pow(beta, step + 1.0)); },
-                              absl::StrFormat("1 / (1 - %a^t)", it.beta2)));
-  }
-  const bool decoupled = it.decoupled != 0;
-  return MakeUpdate(spec, "adam", 2,
-                    AdamArguments{.beta1 = static_cast<float>(it.beta1),
-                                  .rest1 = static_cast<float>(1 - it.beta1),
-                                  .beta2 = static_cast<float>(it.beta2),
-                                  .rest2 = static_cast<float>(1 - it.beta2),
-                                  .betas = {it.beta1, it.beta2},
-                                  .bias1 = bias1,
-                                  .correction = correction,
-                                  .eps = static_cast<float>(it.eps),
-                                  .coupled = decoupled ? 0.0f : static_cast<float>(it.weight_decay),
-                                  .decoupled = decoupled ? it.weight_decay : 0.0});
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulate(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, ".,.->."));
   return MakeGpuLaunch(spec, kModule, "accumulate", PackGrid(spec, extents.rows()),
@@ -215,9 +146,6 @@ void RegisterOptimizerCudaKernels(KernelRegistry& registry) {
   registry.Register("clip_scale", &CreateClipScale);
   registry.Register("loss_scale", &CreateLossScale);
   registry.Register("learning_rate", &CreateLearningRate);
-  registry.Register("sgd", &CreateSgd);
-  registry.Register("sgd_momentum", &CreateSgdMomentum);
-  registry.Register("adam", &CreateAdam);
   registry.Register("accumulate", &CreateAccumulate);
 }
 

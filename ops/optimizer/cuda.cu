@@ -1,5 +1,4 @@
-// One pass over the parameters each; the formulas are those of cpu_updates.cc and
-// cpu_scalars.cc. New values may be in place of the old.
+// The formulas are those of cpu_scalars.cc and cpu_accumulate.cc. New values may be in place of the old.
 #include "ops/cuda/kernel.h"
 #include "ops/cuda/reduce.h"
 #include "ops/cuda/types.h"
@@ -35,73 +34,6 @@ WEFT_DEVICE double SumOfSquares(const SquareSumArguments::Tensor& tensor, int bl
     sum += x * x;
   }
   return sum;
-}
-
-// One pass over the parameters, in packs of four: `next(p, g, state)` is the next value of an element, and overwrites
-// its state; `g` is not yet scaled. A step that is skipped leaves all as it is, whatever the rule.
-constexpr int kPack = 4;
-template <typename G, int kState, typename Next>
-WEFT_DEVICE void Update(const UpdateTensors& args, const Next& next) {
-  const bool skipped = args.step != nullptr && *args.step == 0;
-  for (int64_t pack : EachOf((args.n + kPack - 1) / kPack)) {
-    const int64_t at = pack * kPack, count = args.n - at;
-    const Pack<G, kPack> g = LoadPack<kPack>(static_cast<const G*>(args.g) + at, count);
-    Pack<float, kPack> p = LoadPack<kPack>(args.p + at, count), state[kState + 1];  // one more: none would be no array
-    for (int k = 0; k < kState; ++k) state[k] = LoadPack<kPack>(args.state[k] + at, count);
-    for (int i = 0; i < kPack && !skipped; ++i) {
-      float kept[kState + 1];
-      for (int k = 0; k < kState; ++k) kept[k] = state[k][i];
-      p[i] = next(p[i], Widen(g[i]), kept);
-      for (int k = 0; k < kState; ++k) state[k][i] = kept[k];
-    }
-    StorePack<kPack>(args.p2 + at, p, count);
-    for (int k = 0; k < kState; ++k) StorePack<kPack>(args.next[k] + at, state[k], count);
-  }
-}
-
-template <typename G>
-WEFT_DEVICE void Sgd(const SgdArguments& args) {
-  const float lr = *args.tensors.lr, scale = *args.tensors.scale, decay = args.decay;
-  Update<G, 0>(args.tensors, [&](float p, float g, float*) { return p - lr * (g * scale + decay * p); });
-}
-
-template <typename G>
-WEFT_DEVICE void SgdMomentum(const SgdMomentumArguments& args) {
-  const float lr = *args.tensors.lr, scale = *args.tensors.scale, momentum = args.momentum, decay = args.decay;
-  Update<G, 1>(args.tensors, [&](float p, float g, float* v) {
-    v[0] = momentum * v[0] + (g * scale + decay * p);
-    return p - lr * v[0];
-  });
-}
-
-// What Adam's averages, which begin with 0, are short of at this step: worked out once a block. Called by all of it.
-struct Corrections {
-  double bias1;
-  float correction;
-};
-WEFT_DEVICE Corrections CorrectionsOf(const AdamArguments& args) {
-  if (args.tensors.step == nullptr) return {*args.bias1, static_cast<float>(*args.correction)};
-  __shared__ Corrections made;
-  if (threadIdx.x == 0) {
-    const double t = *args.tensors.step;
-    made = {1 - pow(args.betas[0], t), static_cast<float>(1 / (1 - pow(args.betas[1], t)))};
-  }
-  __syncthreads();
-  return made;
-}
-
-template <typename G>
-WEFT_DEVICE void Adam(const AdamArguments& args) {
-  const double lr = *args.tensors.lr;
-  const Corrections short_of = CorrectionsOf(args);
-  const float scale = *args.tensors.scale, rate = static_cast<float>(lr / short_of.bias1);
-  const float shrink = static_cast<float>(lr * args.decoupled);
-  Update<G, 2>(args.tensors, [&](float p, float g, float* moments) {
-    const float gradient = g * scale + args.coupled * p;
-    moments[0] = args.beta1 * moments[0] + args.rest1 * gradient;
-    moments[1] = args.beta2 * moments[1] + args.rest2 * (gradient * gradient);
-    return (p - shrink * p) - rate * moments[0] / (sqrtf(moments[1] * short_of.correction) + args.eps);
-  });
 }
 
 }  // namespace
@@ -171,15 +103,7 @@ WEFT_KERNEL(loss_scale, LossScaleArguments, 1) {
   for (int i = 0; i < 4; ++i) *args.out[i] = static_cast<float>(results[i]);
 }
 
-WEFT_KERNEL(sgd_f32, SgdArguments, kThreads) { Sgd<float>(args); }
-WEFT_KERNEL(sgd_bf16, SgdArguments, kThreads) { Sgd<BF16>(args); }
-WEFT_KERNEL(sgd_f16, SgdArguments, kThreads) { Sgd<F16>(args); }
-WEFT_KERNEL(sgd_momentum_f32, SgdMomentumArguments, kThreads) { SgdMomentum<float>(args); }
-WEFT_KERNEL(sgd_momentum_bf16, SgdMomentumArguments, kThreads) { SgdMomentum<BF16>(args); }
-WEFT_KERNEL(sgd_momentum_f16, SgdMomentumArguments, kThreads) { SgdMomentum<F16>(args); }
-WEFT_KERNEL(adam_f32, AdamArguments, kThreads) { Adam<float>(args); }
-WEFT_KERNEL(adam_bf16, AdamArguments, kThreads) { Adam<BF16>(args); }
-WEFT_KERNEL(adam_f16, AdamArguments, kThreads) { Adam<F16>(args); }
+constexpr int kPack = 4;
 
 WEFT_KERNEL(accumulate, AccumulateArguments, kThreads) {
   for (int64_t p : EachOf((args.n + kPack - 1) / kPack)) {

@@ -52,43 +52,6 @@ struct LossScaleArguments {
   double growth, backoff, interval, min, max;
 };
 
-inline constexpr int kMostState = 2;
-
-// Of every update: parameter and state, n elements each, old and new. `lr`, `scale` and `step` are in device memory.
-struct UpdateTensors {
-  const float* p;
-  const void* g;
-  const float* state[kMostState];
-  float* p2;
-  float* next[kMostState];
-  const float *lr, *scale;
-  const float* step;  // the number of the step, 0: nothing is updated; null: that of the run
-  int64_t n;
-};
-
-struct SgdArguments {
-  UpdateTensors tensors;
-  float decay;
-};
-
-struct SgdMomentumArguments {
-  UpdateTensors tensors;
-  float momentum, decay;
-};
-
-// What depends on the step is in device memory; the host works it out where `step` is null.
-struct AdamArguments {
-  UpdateTensors tensors;
-  float beta1, rest1;  // rest = 1 - beta
-  float beta2, rest2;
-  double betas[2];           // where they are raised to `step`
-  const double* bias1;       // 1 - beta1^t
-  const double* correction;  // 1 / (1 - beta2^t)
-  float eps;
-  float coupled;     // weight decay that goes through the moments
-  double decoupled;  // and what does not
-};
-
 // y = x where `first`, else acc + x.
 struct AccumulateArguments {
   const float* x;

@@ -7,111 +7,16 @@
 namespace weft {
 namespace {
 
-using weft::testing::Bound;
 using weft::testing::EmulatedGpu;
 using weft::testing::ExpectTwins;
 using weft::testing::RandomValues;
 using weft::testing::Registered;
-using weft::testing::RunGpuKernel;
-using weft::testing::Values;
 
 const KernelRegistry& Cpu() { return Registered<&RegisterOptimizerKernels>(); }
 const KernelRegistry& Cuda() { return Registered<&RegisterOptimizerCudaKernels>(); }
 
 const TensorSpec kScalar = TensorSpec::Whole(DType::kF32, {});
 TensorSpec Vector(int64_t n, DType type = DType::kF32) { return TensorSpec::Whole(type, {n}); }
-
-// Formulas of some ten roundings, that compilers may fuse in different ways.
-constexpr Bound kFormula{.relative = 0x1.0p-20, .absolute = 0x1.0p-22};
-
-TEST(OptimizerCudaTest, UpdatesAgreeWithTheirTwins) {
-  for (int64_t n : {1, 7, 2050}) {
-    for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
-      const TensorSpec p = Vector(n), g = Vector(n, type);
-      const auto a = RandomValues(n, 1), b = RandomValues(n, 2, -1, 1, type), m = RandomValues(n, 3),
-                 v = RandomValues(n, 4, 0, 1);
-      KernelSpec spec{.name = "sgd", .inputs = {p, g, kScalar, kScalar}, .outputs = {p}};
-      spec.attributes = Attributes({{"weight_decay", 0.1},
-                                    {"momentum", 0.9},
-                                    {"beta1", 0.9},
-                                    {"beta2", 0.95},
-                                    {"eps", 1e-8},
-                                    {"decoupled", int64_t{0}}});
-      ExpectTwins(Cpu(), Cuda(), spec, {a, b, {0.1}, {0.5}}, kFormula, {}, {{0, 0}});
-      spec.name = "sgd_momentum";
-      spec.inputs = {p, g, p, kScalar, kScalar};
-      spec.outputs = {p, p};
-      ExpectTwins(Cpu(), Cuda(), spec, {a, b, m, {0.1}, {0.5}}, kFormula, {}, {{0, 0}, {2, 1}});
-      spec.name = "adam";
-      spec.inputs = {p, g, p, p, kScalar, kScalar};
-      spec.outputs = {p, p, p};
-      for (int64_t decoupled : {0, 1}) {
-        spec.attributes.Set("decoupled", decoupled);
-        ExpectTwins(Cpu(), Cuda(), spec, {a, b, m, v, {0.1}, {0.5}}, kFormula, {.step = 4}, {{0, 0}, {2, 1}, {3, 2}});
-      }
-    }
-  }
-}
-
-struct UpdateCase {
-  KernelSpec spec;
-  std::vector<Values> inputs;
-  std::vector<std::pair<int, int>> in_place;  // (old, new)
-};
-
-std::vector<UpdateCase> UpdateCases(int64_t n, DType type) {
-  const TensorSpec p = Vector(n), g = Vector(n, type);
-  const auto a = RandomValues(n, 1), b = RandomValues(n, 2, -1, 1, type), m = RandomValues(n, 3),
-             v = RandomValues(n, 4, 0, 1);
-  std::vector<UpdateCase> cases = {
-      {{.name = "sgd", .inputs = {p, g, kScalar, kScalar}, .outputs = {p}}, {a, b, {0.1}, {0.5}}, {{0, 0}}},
-      {{.name = "sgd_momentum", .inputs = {p, g, p, kScalar, kScalar}, .outputs = {p, p}},
-       {a, b, m, {0.1}, {0.5}},
-       {{0, 0}, {2, 1}}},
-      {{.name = "adam", .inputs = {p, g, p, p, kScalar, kScalar}, .outputs = {p, p, p}},
-       {a, b, m, v, {0.1}, {0.5}},
-       {{0, 0}, {2, 1}, {3, 2}}}};
-  for (UpdateCase& it : cases) {
-    it.spec.attributes =
-        Attributes({{"momentum", 0.9}, {"beta1", 0.9}, {"beta2", 0.95}, {"eps", 1e-8}, {"decoupled", 1.0}});
-    it.spec.inputs.push_back(kScalar);  // the step
-  }
-  return cases;
-}
-
-// The step that an update is given counts, not that of the run.
-TEST(OptimizerCudaTest, UpdatesTakeTheStepThatTheyAreGiven) {
-  for (DType type : {DType::kF32, DType::kBF16, DType::kF16}) {
-    for (UpdateCase& it : UpdateCases(2050, type)) {
-      it.inputs.push_back({3});
-      ExpectTwins(Cpu(), Cuda(), it.spec, it.inputs, kFormula, {.step = 40});
-      ExpectTwins(Cpu(), Cuda(), it.spec, it.inputs, kFormula, {.step = 40}, it.in_place);
-    }
-  }
-}
-
-// With step 0 nothing changes, whatever the gradient is.
-TEST(OptimizerCudaTest, UpdatesOfASkippedStepKeepEverything) {
-  for (UpdateCase& it : UpdateCases(2050, DType::kF16)) {
-    it.inputs[1].assign(it.inputs[1].size(), INFINITY);
-    it.inputs.back() = {std::nan("")};  // the scale
-    it.inputs.push_back({0});
-    for (const auto& in_place : {std::vector<std::pair<int, int>>{}, it.in_place}) {
-      const auto kept = RunGpuKernel(Cuda(), it.spec, it.inputs, {.step = 40}, in_place);
-      ASSERT_TRUE(kept.ok()) << kept.status();
-      for (auto [from, to] : it.in_place) EXPECT_EQ((*kept)[to], it.inputs[from]) << it.spec.name;
-    }
-  }
-}
-
-TEST(OptimizerCudaTest, RefusesOtherGradients) {
-  EmulatedGpu gpu;
-  for (UpdateCase& it : UpdateCases(2, DType::kF64)) {
-    it.spec.gpu = &gpu;
-    EXPECT_EQ(Cuda().Create(it.spec).status().message(),
-              it.spec.name + ": gradient: expected f32, bf16 or f16, got f64[2]");
-  }
-}
 
 TEST(OptimizerCudaTest, ClipScaleTakesTheLossScaleOut) {
   for (double clip : {0.0, 0.5}) {

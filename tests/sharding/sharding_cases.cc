@@ -560,15 +560,12 @@ void AddOptimizer(Cases& cases) {
   cases.push_back({"sgd_momentum_step",
                    "weft.sgd_momentum %a, %b, %c, %d, %e step %f momentum(0.9) weight_decay(0.1)",
                    {p, p, p, scalar, scalar, scalar}});
-  cases.push_back({"adam_step",
-                   "weft.adam %a, %b, %c, %d, %e, %f step %g beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)",
-                   {p, p, p, positive, scalar, scalar, scalar}});
   for (const char* decoupled : {"", " decoupled"}) {
     cases.push_back(
         {std::string("adam") + (*decoupled ? "_decoupled" : ""),
-         std::string("weft.adam %a, %b, %c, %d, %e, %f beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)") +
+         std::string("weft.adam %a, %b, %c, %d, %e, %f step %g beta1(0.9) beta2(0.95) eps(1.0e-8) weight_decay(0.1)") +
              decoupled,
-         {p, p, p, positive, scalar, scalar}});
+         {p, p, p, positive, scalar, scalar, scalar}});
   }
   cases.push_back(OpCase("accumulate", "weft.accumulate %a", {{"4x36xf32"}}).Exact());
 }
