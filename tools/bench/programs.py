@@ -61,9 +61,9 @@ class Tools:
             fail("%s failed:\n%s" % (" ".join(command), error))
         return Usage(time.monotonic() - begin, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
 
-    def compile(self, job, overrides, name):
+    def compile(self, job, overrides, name, model="gpt2"):
         plan = self.path(name + ".plan")
-        self.run("weft-compile", self.job(job), *overrides, "-o", plan, "--quiet")
+        self.run("weft-compile", self.job(job, model), *overrides, "-o", plan, "--quiet")
         return plan
 
     def gemm(self, threads, *types):

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-from programs import median, step_seconds, train
+from programs import fail, median, step_seconds, train
 
 
 ROUNDS = 3  # in which Weft and PyTorch have their turns
@@ -18,38 +18,48 @@ LEAST = 1.35  # times the better PyTorch row: the aim
 
 
 class Shape:
-    """A GPT-2 model, sequences of a step, an element type: what Weft and PyTorch train alike."""
+    """A model, the sequences of a step, an element type: what Weft and PyTorch train alike."""
 
-    def __init__(self, label, job, sizes, sequence, precision, steps):
-        self.label, self.job, self.sizes, self.steps = label, job, sizes, steps
-        self.sequence, self.precision = sequence, precision
+    def __init__(self, label, model, job, sizes, batch, sequence, precision, steps):
+        self.label, self.model, self.job, self.sizes, self.steps = label, model, job, sizes, steps
+        self.batch, self.sequence, self.precision = batch, sequence, precision
 
     def __str__(self):
-        return "%s, 4 x %d, %s" % (self.label, self.sequence, self.precision)
+        return "%s, %d x %d, %s" % (self.label, self.batch, self.sequence, self.precision)
 
-    def overrides(self):
-        return ["model.set=seq=%d" % self.sequence, "model.set=positions=%d" % self.sequence, "model.set=dropout=0.0",
-                "batch.global=4", "batch.micro=4", "data.format=TEXT"] + (
-                    ["precision.compute=BF16"] if self.precision == "bfloat16" else [])
+    def compile(self, tools, name):
+        sequence = ["seq", "positions"] if self.model == "gpt2" else ["seq"]
+        return tools.compile(self.job, ["model.set=%s=%d" % (it, self.sequence) for it in sequence] +
+                             (["model.set=dropout=0.0"] if self.model == "gpt2" else []) +
+                             ["batch.global=%d" % self.batch, "batch.micro=%d" % self.batch, "data.format=TEXT"] +
+                             (["precision.compute=BF16"] if self.precision == "bfloat16" else []), name, self.model)
 
     def torch(self, tools, threads, *flags):
-        """Tokens/s of PyTorch; None where python3 has none."""
-        script = os.path.join(tools.root, "tools", "bench", "peers", "torch_gpt2.py")
-        done = subprocess.run([sys.executable, script, "--device=cpu", "--batch=4", "--seq=%d" % self.sequence,
-                               "--precision=" + self.precision, "--threads=%d" % threads, "--steps=%d" % self.steps,
-                               "--warmup=2", "--matrix=1024", *self.sizes, *flags],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        return json.loads(done.stdout)["tokens_s"] if done.returncode == 0 else None
+        """Tokens/s of PyTorch."""
+        script = os.path.join(tools.root, "tools", "bench", "peers", "torch_%s.py" % self.model)
+        sizes = dict(self.sizes, batch=self.batch, seq=self.sequence, precision=self.precision, threads=threads,
+                     steps=self.steps, warmup=2, matrix=1024, device="cpu")
+        done = subprocess.run([sys.executable, script, *("--%s=%s" % it for it in sizes.items()), *flags],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            fail("%s: no result: %s" % (script, (done.stderr.splitlines() or ["?"])[-1]))
+        return json.loads(done.stdout)["tokens_s"]
+
+
+SMALL = dict(layers=6, hidden=384, heads=6, vocab=256)
+LARGE = dict(layers=12, hidden=768, heads=12)
+LLAMA = dict(layers=2, hidden=64, heads=4, kv_heads=2, inner=176, vocab=256)
 
 
 def shapes(quick):
-    small = ["--layers=6", "--hidden=384", "--heads=6", "--vocab=256"]
-    large = ["--layers=12", "--hidden=768", "--heads=12"]
-    for label, job, sizes, steps in [("6 layers, hidden 384", "small", small, 12)] + (
-            [] if quick else [("124M", "124m", large, 4)]):
+    precisions = ("float32",) if quick else ("float32", "bfloat16")
+    for label, job, sizes, steps in [("6 layers, hidden 384", "small", SMALL, 12)] + (
+            [] if quick else [("124M", "124m", LARGE, 4)]):
         for sequence in (64, 256):
-            for precision in ("float32",) if quick else ("float32", "bfloat16"):
-                yield Shape(label, job, sizes, sequence, precision, steps)
+            for precision in precisions:
+                yield Shape(label, "gpt2", job, sizes, 4, sequence, precision, steps)
+    for precision in precisions:
+        yield Shape("Llama, 2 layers, hidden 64", "llama", "tiny", LLAMA, 32, 64, precision, 60)
 
 
 def throughput(tools, quick):
@@ -61,7 +71,7 @@ def throughput(tools, quick):
                                            "%10s %10s %7s" % ("eager", "compiled", "ratio") if beside else ""))
     for shape in shapes(quick):
         for threads in (1, 2):
-            plan = tools.compile(shape.job, shape.overrides(), "throughput")
+            plan = shape.compile(tools, "throughput")
             types = ["bf16"] if shape.precision == "bfloat16" else []
             tokens, shares, best, eager, compiled = [], [], [], [], []
             for _ in range(1 if quick else ROUNDS):
@@ -71,8 +81,8 @@ def throughput(tools, quick):
                 tokens.append(median([step["tokens_per_s"] for step in steps]))
                 shares.append(median([step["tflops"] for step in steps]) * 1000 / best[-1])
                 if beside:
-                    eager.append(shape.torch(tools, threads, "--eager") or 0)
-                    compiled.append(shape.torch(tools, threads) or 0)
+                    eager.append(shape.torch(tools, threads, "--eager"))
+                    compiled.append(shape.torch(tools, threads))
             line = "  %-38s %7d %10.0f %10.1f %5.0f%%" % (shape, threads, median(tokens), median(best), 100 * median(shares))
             if beside:
                 line += "%10.0f %10.0f %7.2f" % (median(eager), median(compiled),
@@ -83,9 +93,9 @@ def throughput(tools, quick):
 
 
 def rest(tools):
-    shape = Shape("124M", "124m", [], 256, "float32", 6)
+    shape = Shape("124M", "gpt2", "124m", LARGE, 4, 256, "float32", 6)
     print("Where the seconds of a step go: %s, 1 thread, kernels traced" % shape)
-    plan, trace = tools.compile(shape.job, shape.overrides(), "rest"), tools.path("rest.json")
+    plan, trace = shape.compile(tools, "rest"), tools.path("rest.json")
     train(tools, plan, shape.steps, 1, "--trace", trace, "--trace-kernels")
     traced = tools.run_json("weft-plan", "explain", plan, "--with", trace)["traced"]
     families = sorted(traced["families"], key=lambda it: -it["traced_s"])

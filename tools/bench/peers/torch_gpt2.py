@@ -81,9 +81,7 @@ def matrix_rate(device, n, dtype):
     return 2 * n ** 3 / best
 
 
-def train(options):
-    torch.manual_seed(1)
-    model = Gpt2(options.layers, options.hidden, options.heads, options.seq, options.vocab).to(options.device)
+def train(options, model):
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1,
                                   fused=True)
     step_model = model if options.eager else torch.compile(model, mode=options.mode)
@@ -107,10 +105,11 @@ def train(options):
     return statistics.median(seconds), losses, sum(it.numel() for it in model.parameters())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(doc, **others):
+    """The options of a model's program; `others` are sizes that it has beside GPT-2's, with their defaults."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value in (("layers", 24), ("hidden", 1024), ("heads", 16), ("seq", 1024), ("vocab", 50304), ("batch", 6),
-                        ("micro-batches", 1), ("steps", 20), ("warmup", 10), ("matrix", 8192)):
+                        ("micro-batches", 1), ("steps", 20), ("warmup", 10), ("matrix", 8192), *others.items()):
         parser.add_argument("--" + name, type=int, default=value, help="default %(default)s")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--mode", default="default", help="of torch.compile: default, max-autotune, ...")
@@ -119,12 +118,18 @@ def main():
     parser.add_argument("--eager", action="store_true", help="without torch.compile")
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
-        sys.exit("torch_gpt2: expected a GPU, got none; --device=cpu runs without one")
+        sys.exit("%s: expected a GPU, got none; --device=cpu runs without one" % parser.prog)
     if options.threads:
         torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    return options
+
+
+def report(options, model):
+    """Trains, and prints the JSON object."""
     dtype = getattr(torch, options.precision)
     before = matrix_rate(options.device, options.matrix, dtype)
-    step_s, losses, parameters = train(options)
+    step_s, losses, parameters = train(options, model.to(options.device))
     matrix = max(before, matrix_rate(options.device, options.matrix, dtype))
     tokens = options.batch * options.micro_batches * options.seq
     flops = tokens * (6 * parameters + 6 * options.layers * options.hidden * options.seq)
@@ -133,6 +138,11 @@ def main():
         "model_flops_share": flops / step_s / matrix, "matrix_flops_s": matrix,
         "peak_bytes": torch.cuda.max_memory_allocated() if options.device == "cuda" else None,
         "first_loss": losses[0], "last_loss": losses[-1]}))
+
+
+def main():
+    options = arguments(__doc__)
+    report(options, Gpt2(options.layers, options.hidden, options.heads, options.seq, options.vocab))
 
 
 if __name__ == "__main__":
