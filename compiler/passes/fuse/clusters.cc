@@ -42,6 +42,7 @@ public:
 
   // Fails where a kernel is not generated that has no other way.
   llvm::LogicalResult run() {
+    declareStateFirst();
     SmallVector<KernelOp> kernels = llvm::to_vector(program_.getBody().getOps<KernelOp>());
     for (KernelOp kernel : kernels) {
       generate(kernel);
@@ -105,6 +106,25 @@ private:
       notes.apart.push_back({int64_t(input), FactsOf(why).name});
     }
     return notes;
+  }
+
+  // What is kept lies in the order of its declarations, which joining would change: the plans of a prompt and of a
+  // token must have their caches at the same places.
+  void declareStateFirst() {
+    SmallVector<Operation *> kept;
+    Operation *other = nullptr;
+    for (Operation &op : program_.getBody().front()) {
+      const bool isState = llvm::isa<task::BufferOp>(op) && isKept(op.getResult(0));
+      if (!isState && !other) {
+        other = &op;
+      }
+      if (isState && other) {
+        kept.push_back(&op);
+      }
+    }
+    for (Operation *op : kept) {
+      op->moveBefore(other);
+    }
   }
 
   int idOf(Value buffer) { return ids_.try_emplace(task::rootOf(buffer), int(ids_.size())).first->second; }

@@ -90,3 +90,25 @@ task.program @small on #weft.placement<"cpu", [], [0]> micro_batches(1) {
   task.kernel "add" ins(%x, %c : !x, !b) outs(%a : !x) {} micro
   task.kernel "mul" ins(%y, %c : !x, !b) outs(%b : !x) {} micro
 }
+
+// -----
+// What is kept is declared first, in its order, whatever joins: where it lies follows from that.
+// CHECK-LABEL: task.program @state
+// CHECK-NEXT: task.buffer "keys" cache
+// CHECK-NEXT: task.buffer "values" cache
+// CHECK-NEXT: task.buffer "w" parameter
+// CHECK: task.kernel "neg+exp"
+!x = !task.buffer<tensor<2x64xf32, #weft.sbp<>>>
+task.program @state on #weft.placement<"cpu", [], [0]> micro_batches(1) {
+  %x = task.buffer "x" activation : !x
+  %a = task.buffer "a" activation : !x
+  %k = task.buffer "keys" cache : !x
+  task.kernel "fill" outs(%x : !x) {} micro
+  task.kernel "neg" ins(%x : !x) outs(%a : !x) {} micro
+  %v = task.buffer "values" cache : !x
+  %w = task.buffer "w" parameter : !x
+  %b = task.buffer "b" activation : !x
+  task.kernel "exp" ins(%x : !x) outs(%b : !x) {} micro
+  task.kernel "einsum" ins(%a, %w : !x, !x) outs(%k : !x) {equation = "ij,ij->ij"} micro
+  task.kernel "einsum" ins(%b, %w : !x, !x) outs(%v : !x) {equation = "ij,ij->ij"} micro
+}
