@@ -28,6 +28,7 @@ class File {
   ~File();
 
   const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
   absl::StatusOr<int64_t> Size() const;
   // Gives the file its size, and its blocks where the file system can: a disk
   // that is too small shows here and not in the middle.

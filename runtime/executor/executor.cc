@@ -303,6 +303,11 @@ absl::StatusOr<int64_t> Executor::TakenBytesOf(int tier) const {
   return used ? tiers_[tier]->TakenBytes() : int64_t{0};
 }
 
+std::string Executor::RefusalOf(int tier) const {
+  const bool used = tier < static_cast<int>(tiers_.size()) && tiers_[tier] != nullptr;
+  return used ? tiers_[tier]->refusal() : "";
+}
+
 // On the stream of the actor that writes it, a copy needs to wait for nothing.
 absl::Status Executor::PrepareMetrics() {
   for (const plan::Metric& metric : program_.plan->metrics()) {

@@ -119,6 +119,8 @@ class Executor {
   int next_transfer() const { return services_.first_transfer + program_.plan->transfers_size(); }
   // That this rank has taken of a tier of the cluster.
   absl::StatusOr<int64_t> TakenBytesOf(int tier) const;
+  // Why it reads and writes one request at a time, see TierStore; empty: it does not.
+  std::string RefusalOf(int tier) const;
   // Of the GPU's memory, beside the arena: what the kernels of each stream share. 0 on the host.
   int64_t workspace_bytes() const;
   actor::RankProgram& actors() { return *actors_; }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/file.h"
+#include "runtime/executor/disk.h"
 
 namespace weft::executor {
 namespace {
@@ -29,7 +30,8 @@ class FileStore : public TierStore {
   static constexpr int64_t kPartBytes = int64_t{4} << 20;
 
   // `parts`: none where the host addresses the device's memory.
-  FileStore(checkpoint::File file, std::vector<Part> parts) : file_(std::move(file)), parts_(std::move(parts)) {}
+  FileStore(checkpoint::File file, std::vector<Part> parts)
+      : file_(std::move(file)), disk_(file_), parts_(std::move(parts)) {}
 
   absl::Status Read(int64_t offset, void* to, int64_t bytes) override { return file_.ReadAt(offset, to, bytes); }
   // Not written to the disk before the kernel wants to, as nobody reads it after the process.
@@ -38,12 +40,12 @@ class FileStore : public TierStore {
   }
 
   absl::Status Fetch(int64_t offset, void* to, int64_t bytes, device::Stream& stream) override {
-    if (parts_.empty()) return Read(offset, to, bytes);
+    if (parts_.empty()) return disk_.Read(offset, to, bytes);
     for (int64_t at = 0; at < bytes; at += kPartBytes) {
       const Part& part = PartAt(at);
       const int64_t size = std::min(kPartBytes, bytes - at);
       absl::Status status = part.copied->Synchronize();
-      if (status.ok()) status = Read(offset + at, part.memory->base(), size);
+      if (status.ok()) status = disk_.Read(offset + at, part.memory->base(), size);
       if (status.ok()) status = stream.Copy(static_cast<char*>(to) + at, part.memory->base(), size);
       if (status.ok()) status = stream.Record(*part.copied);
       if (!status.ok()) return status;
@@ -52,7 +54,7 @@ class FileStore : public TierStore {
   }
 
   absl::Status Store(int64_t offset, const void* from, int64_t bytes, device::Stream& stream) override {
-    if (parts_.empty()) return Write(offset, from, bytes);
+    if (parts_.empty()) return disk_.Write(offset, from, bytes);
     const auto copy = [&](int64_t at) {
       const Part& part = PartAt(at);
       const absl::Status status =
@@ -63,18 +65,22 @@ class FileStore : public TierStore {
     for (int64_t at = 0; at < bytes && status.ok(); at += kPartBytes) {
       if (at + kPartBytes < bytes) status = copy(at + kPartBytes);
       if (status.ok()) status = PartAt(at).copied->Synchronize();
-      if (status.ok()) status = Write(offset + at, PartAt(at).memory->base(), std::min(kPartBytes, bytes - at));
+      if (status.ok()) {
+        status = disk_.Write(offset + at, PartAt(at).memory->base(), std::min(kPartBytes, bytes - at));
+      }
     }
     return status;
   }
 
   bool only_enqueues() const override { return false; }
   absl::StatusOr<int64_t> TakenBytes() const override { return file_.TakenBytes(); }
+  std::string refusal() const override { return disk_.refusal(); }
 
  private:
   const Part& PartAt(int64_t at) const { return parts_[at / kPartBytes % static_cast<int64_t>(parts_.size())]; }
 
   checkpoint::File file_;
+  Disk disk_;  // of Fetch() and Store()
   std::vector<Part> parts_;
 };
 

@@ -37,6 +37,9 @@ class TierStore {
   // Whether Fetch() and Store() do nothing but enqueue copies, so that a stream can record them.
   virtual bool only_enqueues() const = 0;
 
+  // Why a disk is read and written one request at a time (see Disk); empty: it is not.
+  virtual std::string refusal() const { return ""; }
+
   // That the store takes of the tier.
   virtual absl::StatusOr<int64_t> TakenBytes() const = 0;
 };

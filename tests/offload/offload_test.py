@@ -1,15 +1,30 @@
 #!/usr/bin/env python3
 """State, parameters and gradients on a disk, seen from outside: plans that fit, checkpoints, and what is refused."""
+import ctypes
 import json
 import os
+import struct
+import subprocess
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import JOB, ProgramTest, call, corpus, losses, main  # noqa: E402
+from programs import JOB, ProgramTest, call, command, corpus, losses, main  # noqa: E402
 
 CLUSTER = "cluster=../offload/disk.cluster"
 NOISY = ("model.set=dropout=0.1", "batch={global: 8 micro: 4}", CLUSTER)
 OFFLOAD, ALL = "zero.offload=OPTIMIZER", "zero.offload=PARAMETERS"
+
+
+def refuse_io_uring():
+    """As some containers do, of what this process becomes: seccomp(2) with a filter of four instructions."""
+    set_seccomp, set_no_new_privileges, filter_mode, io_uring_setup, eperm = 22, 38, 2, 425, 1
+    load, jump_if_equal, answer, allow, fail = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050000
+    instructions = [(load, 0, 0, 0), (jump_if_equal, 0, 1, io_uring_setup), (answer, 0, 0, fail | eperm), (answer, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *it) for it in instructions))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(instructions), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None)
+    if libc.prctl(set_no_new_privileges, 1, 0, 0, 0) or libc.prctl(set_seccomp, filter_mode, program):
+        os._exit(125)
 
 
 class OffloadTest(ProgramTest):
@@ -56,6 +71,19 @@ class OffloadTest(ProgramTest):
         self.assertEqual(result.status, 1, result.err)
         self.assertRegex(result.err, r"weft-run: rank 0: tier `disk`: .*: cannot allocate: File too large\n")
         self.assertEqual(os.listdir(self.path("tiers")), [])
+
+    def test_goes_on_where_io_uring_is_refused(self):
+        plan, data = self.plan(*NOISY, OFFLOAD), self.write("corpus.txt", corpus(8))
+        found = []
+        for name, before in (("allowed", None), ("refused", refuse_io_uring)):
+            metrics = self.path(name + ".jsonl")
+            line = command("weft-run", plan, "--data", data, "--steps", 2, "--tier-dir", self.path("tiers"), "--metrics", metrics)
+            done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=before)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found.append(losses(metrics))
+        self.assertIn("tier `disk`: one read or write at a time, as io_uring is refused: io_uring_setup: Operation not permitted\n",
+                      done.stderr)
+        self.assertEqual(found[0], found[1])
 
     def test_bad_input(self):
         self.assertIn("zero.offload: expected a cluster with tiers below the device, got the local machine, which has none",

@@ -119,6 +119,17 @@ std::string TextOfGraphs(const Context& context, executor::Cluster& cluster) {
                       context.processes.alone() ? "" : absl::StrCat(" of rank ", context.processes.rank()));
 }
 
+std::string TextOfTiers(const Context& context, executor::Cluster& cluster) {
+  const Cluster& planned = context.plan.header().cluster();
+  for (int t = 0; t < planned.tier_size(); ++t) {
+    const std::string refusal = cluster.executor(0).RefusalOf(t);
+    if (refusal.empty()) continue;
+    return absl::StrCat("tier `", planned.tier(t).name(),
+                        "`: one read or write at a time, as io_uring is refused: ", refusal);
+  }
+  return "";
+}
+
 std::string TextOfUnrecorded(executor::Cluster& cluster) {
   for (int i = 0; i < cluster.size(); ++i) {
     const absl::Status status = cluster.executor(i).graphs().status();

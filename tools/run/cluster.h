@@ -55,6 +55,9 @@ RankMemory MemoryOf(const Context& context, executor::Cluster& cluster);
 // What of a step is replayed as CUDA graphs: a line for people, "" on the host. Of several processes, of this
 // one's rank.
 std::string TextOfGraphs(const Context& context, executor::Cluster& cluster);
+
+// That a disk below the devices is slower than it might be, and why; empty: it is not.
+std::string TextOfTiers(const Context& context, executor::Cluster& cluster);
 // Once the second step is done: why some of it is not, "" if all is.
 std::string TextOfUnrecorded(executor::Cluster& cluster);
 

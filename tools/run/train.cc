@@ -304,6 +304,7 @@ class Trainer {
                    ThreadsOf(context_), ThreadsOf(context_) == 1 ? "" : "s",
                    plan::BytesText(ArenaBytesOf(context_.plan)).c_str(), TextBeside(beside_bytes_).c_str());
       context_.Tell(TextOfGraphs(context_, *cluster_));
+      context_.Tell(TextOfTiers(context_, *cluster_));
       for (const std::string& note : notes_) context_.Tell(note);
       if (resume != nullptr) context_.Tell(absl::StrCat("resuming after step ", step_, " from ", resume->path));
       if (resume == nullptr && request_.resume)
