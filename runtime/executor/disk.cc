@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <vector>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 
@@ -26,12 +26,14 @@ class Ring {
   int error() const { return error_; }  // of its creation; 0: none
 
   // Returns when nothing is under way any more, also where a part failed: nothing writes to memory that is no longer
-  // the caller's. An errno, 0, or kEnds where a file to read ends early.
+  // the caller's. Only where the kernel does not take the queue itself, which ends the run, may parts be under way. An
+  // errno, 0, or kEnds where a file to read ends early.
   static constexpr int kEnds = -1;
   int Transfer(bool writes, int descriptor, int64_t offset, char* at, int64_t bytes) {
     std::array<Part, kDepth> parts;
-    std::vector<int> idle;
-    for (int i = 0; i < kDepth; ++i) idle.push_back(i);
+    std::array<int, kDepth> idle;  // the first `free` of it; a step allocates nothing
+    int free = kDepth;
+    std::iota(idle.begin(), idle.end(), 0);
     int64_t begun = 0;
     int failure = 0;
     const auto submit = [&](int index) {
@@ -46,14 +48,13 @@ class Ring {
       io_uring_sqe_set_data64(entry, static_cast<uint64_t>(index));
     };
     while (true) {
-      while (failure == 0 && begun < bytes && !idle.empty()) {
-        const int index = idle.back();
-        idle.pop_back();
+      while (failure == 0 && begun < bytes && free > 0) {
+        const int index = idle[--free];
         parts[index] = {begun, std::min(begun + kPartBytes, bytes)};
         begun = parts[index].end;
         submit(index);
       }
-      if (static_cast<int>(idle.size()) == kDepth) return failure;
+      if (free == kDepth) return failure;
       const int submitted = io_uring_submit_and_wait(&ring_, 1);
       if (submitted < 0 && submitted != -EINTR && submitted != -EAGAIN && submitted != -EBUSY) return -submitted;
       io_uring_cqe* done = nullptr;
@@ -69,7 +70,7 @@ class Ring {
         if (failure == 0 && part.begin < part.end) {
           submit(index);  // the rest of it
         } else {
-          idle.push_back(index);
+          idle[free++] = index;
         }
       }
     }
