@@ -57,7 +57,8 @@ bool changes(BoxStep::Kind kind, SbpState from, SbpState to) {
   case BoxStep::AllToAll:
     return from.isSplit() && to.isSplit() && from.dim != to.dim;
   case BoxStep::Shift:
-    return false; // moves a tile, and changes no state
+  case BoxStep::Zigzag:
+    return false; // moves tiles, and changes no state
   case BoxStep::Slice:
     return from == SbpState::broadcast() && to.isSplit();
   case BoxStep::Pad:

@@ -362,6 +362,7 @@ private:
     out.set_dim(int(op.getDim().value_or(0)));
     out.set_split_dim(int(op.getSplitDim().value_or(0)));
     out.set_by(int(op.getBy().value_or(0)));
+    out.set_back(op.getBack());
     out.set_input(bufferIndex_.lookup(op.getInput()));
     out.set_output(bufferIndex_.lookup(op.getOutput()));
     out.set_location(describeLocation(op));

@@ -3,6 +3,7 @@
 #ifndef WEFT_OPS_ABI_GPU_ATTENTION_H_
 #define WEFT_OPS_ABI_GPU_ATTENTION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,10 +18,12 @@ namespace weft {
 // query_heads, depth], k, v and theirs [batch, keys, key_heads, depth], dense; query head i reads key head
 // i / (query_heads / key_heads). With `packed` q, k and v, and their gradients, are parts of one tensor [batch,
 // queries, 3, query_heads, depth], as long as the others' rows and heads are alike. lse is float32 [batch, query_heads,
-// queries]: the natural logarithm of the sum of exponentials of a row's scaled scores.
+// queries]: the natural logarithm of the sum of exponentials of a row's scaled scores. All but lse may have more rows
+// than are asked for, `query_rows` or `key_rows` in each element of the batch, of which the first ones are taken.
 struct GpuAttentionSpec {
   DType type = DType::kBF16;  // of all tensors but lse
   int64_t batch = 1, queries = 1, keys = 1, query_heads = 1, key_heads = 1, depth = 1;
+  int64_t query_rows = 0, key_rows = 0;  // 0: as many as `queries`, `keys`
   bool packed = false;
   float scale = 1;
   bool causal = false;
@@ -28,6 +31,9 @@ struct GpuAttentionSpec {
   bool gradient = false;
   bool lse = true;  // forward: written; a gradient reads it always
 };
+
+inline int64_t AllQueryRows(const GpuAttentionSpec& spec) { return std::max(spec.query_rows, spec.queries); }
+inline int64_t AllKeyRows(const GpuAttentionSpec& spec) { return std::max(spec.key_rows, spec.keys); }
 
 // In device memory, aligned to 64 bytes; those that the spec does not ask for are null.
 struct GpuAttentionAddresses {

@@ -16,8 +16,8 @@ defvar attentionMethods = [{
 defvar attentionAttributes = (ins UnitAttr:$causal, OptionalAttr<Weft_Integer>:$window, UnitAttr:$unfused,
                                   OptionalAttr<Weft_Number>:$scale);
 
-// Where keys go round: which of how many blocks.
-defvar blockAttributes = (ins OptionalAttr<Weft_Integer>:$block, OptionalAttr<Weft_Integer>:$blocks);
+// Where keys go round: which of how many blocks, and whether a block is two halves from both ends of the sequence.
+defvar blockAttributes = (ins OptionalAttr<Weft_Integer>:$block, OptionalAttr<Weft_Integer>:$blocks, UnitAttr:$zigzag);
 
 def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegments]> {
   let summary = "Softmax attention of query heads over keys and values";
@@ -55,6 +55,9 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegme
     and the rows of block `r` see the keys of block `r` alone. Among all keys, by which `causal`, `window`, bias and mask
     go, these are the ones of block `(r - i) mod c`. The compiler alone writes this; `weft.attention_merge` adds the turns up.
 
+    `zigzag` says that rows and keys have been through `weft.zigzag`: block `r` is half of it as early in the sequence as
+    the other half is late, so that every rank has as many pairs of rows and keys to compute in a turn.
+
     Example:
     ```mlir
     %out = weft.attention %q, %k, %v causal
@@ -72,6 +75,8 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegme
     - `window` is positive and comes with `causal`
     - `bias` is float32 and `mask` has truth values; each has four dimensions, `[b, n, s, t]` or 1
     - `block` and `blocks` come together, not with `unfused`; `blocks` divides rows and keys, and `block` is below it
+    - `zigzag` comes with `blocks` and `causal`, without window, bias and mask; there are as many rows as keys, and an even
+      number of them in a block
   }];
   let arguments = !con((ins Weft_Tensor:$q, Weft_Tensor:$k, Weft_Tensor:$v, Optional<Weft_Tensor>:$bias,
                             Optional<Weft_Tensor>:$mask), attentionAttributes, blockAttributes);
@@ -80,7 +85,7 @@ def Weft_AttentionOp : Weft_DifferentiableOp<"attention", [AttrSizedOperandSegme
   let assemblyFormat = [{
     $q `,` $k `,` $v (`bias` `(` $bias^ `)`)? (`mask` `(` $mask^ `)`)? (`causal` $causal^)?
     (`window` `(` custom<Number>($window)^ `)`)? (`unfused` $unfused^)? (`scale` `(` custom<Number>($scale)^ `)`)?
-    (`block` `(` custom<Number>($block)^ `)`)? (`blocks` `(` custom<Number>($blocks)^ `)`)? attr-dict
+    (`block` `(` custom<Number>($block)^ `)`)? (`blocks` `(` custom<Number>($blocks)^ `)`)? (`zigzag` $zigzag^)? attr-dict
     `` custom<AttentionTypes>(ref($bias), ref($mask), type($q), type($k), type($v), type($bias), type($mask), type($out),
                               type($saved))
   }];
@@ -123,7 +128,7 @@ def Weft_AttentionGradOp : Weft_AttentionGradient<"attention_grad", "narrow", [A
   let assemblyFormat = [{
     $dout `,` $q `,` $k `,` $v `,` $out `,` $saved (`bias` `(` $bias^ `)`)? (`mask` `(` $mask^ `)`)? (`causal` $causal^)?
     (`window` `(` custom<Number>($window)^ `)`)? (`unfused` $unfused^)? (`scale` `(` custom<Number>($scale)^ `)`)?
-    (`block` `(` custom<Number>($block)^ `)`)? (`blocks` `(` custom<Number>($blocks)^ `)`)?
+    (`block` `(` custom<Number>($block)^ `)`)? (`blocks` `(` custom<Number>($blocks)^ `)`)? (`zigzag` $zigzag^)?
     attr-dict `` custom<AttentionGradTypes>(ref($bias), ref($mask), type($dout), type($q), type($k), type($v), type($out),
                                             type($saved), type($bias), type($mask), type($dq), type($dk), type($dv))
   }];

@@ -35,7 +35,7 @@ const HeadFunctions& FunctionsForThisCpu() {
 // The problem, with what the inner part wants of it.
 struct Problem : attention::Problem {
   explicit Problem(const attention::Problem& problem)
-      : attention::Problem(problem), shape{queries, keys, depth, scale, causal, first_limit, window} {}
+      : attention::Problem(problem), shape{queries, keys, depth, scale, causal, first_limit, window, first_row, seen} {}
 
   HeadShape shape;
 

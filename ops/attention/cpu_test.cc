@@ -475,7 +475,7 @@ TEST(AttentionTest, HalvesAreFloatsRounded) {
 TEST(HeadTest, LevelsAgree) {
   if (!CpuHasLevel4()) GTEST_SKIP() << "no AVX-512";
   using attention::HeadFunctions;
-  const attention::HeadShape shape = {75, 150, 24, 0.2f, true, 76, 90};
+  const attention::HeadShape shape = {75, 150, 24, 0.2f, true, 76, 90, 0, 150};
   const int64_t q_size = shape.queries * shape.depth, k_size = shape.keys * shape.depth;
   auto floats = [](int64_t n, uint64_t seed) {
     const Values values = RandomValues(n, seed);

@@ -7,6 +7,7 @@
 // summed by one block in one order: deterministic, no atomics. The price is that the backward pass
 // makes the scores twice.
 #include "ops/attention/cuda_code_bias.h"
+#include "ops/attention/cuda_code_log_sums.h"
 #include "ops/attention/cuda_code_merge.h"
 #include "ops/attention/cuda_code_pad.h"
 #include "ops/attention/cuda_code_plain.h"
@@ -15,9 +16,11 @@
 using weft::attention::AttentionArguments;
 using weft::attention::ForwardTile;
 using weft::attention::KeyGradientTile;
+using weft::attention::kLogSumThreads;
 using weft::attention::kMergeThreads;
 using weft::attention::kPlainThreads;
 using weft::attention::kResizeThreads;
+using weft::attention::LogSumArguments;
 using weft::attention::MergeArguments;
 using weft::attention::QueryGradientTile;
 using weft::attention::ResizeArguments;
@@ -74,3 +77,6 @@ WEFT_KERNEL(merge_bf16, MergeArguments, kMergeThreads) { weft::attention::Merge<
 WEFT_KERNEL(merge_f16, MergeArguments, kMergeThreads) { weft::attention::Merge<F16>(args); }
 
 WEFT_KERNEL(resize, ResizeArguments, kResizeThreads) { weft::attention::Resize(args); }
+
+WEFT_KERNEL(log_sums_in, LogSumArguments, kLogSumThreads) { weft::attention::CopyLogSums<false>(args); }
+WEFT_KERNEL(log_sums_out, LogSumArguments, kLogSumThreads) { weft::attention::CopyLogSums<true>(args); }

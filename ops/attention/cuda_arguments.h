@@ -32,8 +32,8 @@ struct AttentionArguments {
   void* dv;
   int32_t batch, queries, keys, query_heads, key_heads, depth;
   int32_t query_row, key_row;
-  // Query row i sees the last `window` of the keys below min(max(first_limit + i, 0), keys).
-  int32_t first_limit, window;
+  // Query row i, from `first_row` on, sees the last `window` of the keys below min(max(first_limit + i, 0), seen).
+  int32_t first_limit, window, first_row, seen;
   float scale;
   OfScores<const float> bias;
   OfScores<const uint8_t> mask;  // 0: the row does not see the key
@@ -102,6 +102,14 @@ struct ResizedTensor {
 struct ResizeArguments {
   ResizedTensor tensors[5];
   int32_t from_depth, to_depth;
+};
+
+// Of the log sums `all`, [lists, rows], those of the rows from `first_row` on are `part`, [lists, rows - first_row].
+inline constexpr int kLogSumThreads = 256;
+struct LogSumArguments {
+  float* all;
+  float* part;
+  int64_t lists, rows, first_row;
 };
 
 // out, more and both are [rows, heads, depth] for the rows of the whole batch; the log sums [batch, heads, rows_each].

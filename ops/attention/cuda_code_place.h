@@ -14,9 +14,13 @@ inline constexpr float kLog2E = 1.4426950408889634f;
 inline constexpr float kLn2 = 0.6931471805599453f;
 
 // The keys that query row `i` sees are [0, LimitOf(i)).
-WEFT_DEVICE int LimitOf(const AttentionArguments& args, int i) { return min(max(args.first_limit + i, 0), args.keys); }
+WEFT_DEVICE int LimitOf(const AttentionArguments& args, int i) {
+  return i < args.first_row ? 0 : min(max(args.first_limit + i, 0), args.seen);
+}
 // The first query row that sees `key`, which may be beyond all.
-WEFT_DEVICE int FirstRowSeeing(const AttentionArguments& args, int key) { return max(key + 1 - args.first_limit, 0); }
+WEFT_DEVICE int FirstRowSeeing(const AttentionArguments& args, int key) {
+  return key < args.seen ? max(key + 1 - args.first_limit, args.first_row) : args.queries;
+}
 // Under a window the first of these keys is this one, and the rows that see a key end here.
 WEFT_DEVICE int BeginOf(const AttentionArguments& args, int i) {
   return min(max(args.first_limit + i - args.window, 0), args.keys);

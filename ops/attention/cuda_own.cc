@@ -92,6 +92,8 @@ class OwnAttention : public Kernel {
             .first_limit = static_cast<int32_t>(limit),
             // No row has as many keys before its last one.
             .window = static_cast<int32_t>(problem.windowed() ? problem.window : 2 * kMostRows),
+            .first_row = static_cast<int32_t>(problem.first_row),
+            .seen = static_cast<int32_t>(problem.seen),
             .scale = problem.scale,
             .bias = ScoresOf<const float>(problem.bias),
             .mask = ScoresOf<const uint8_t>(problem.mask)};

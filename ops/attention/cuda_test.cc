@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -7,6 +8,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ops/abi/float_types.h"
+#include "ops/abi/gpu_attention.h"
 #include "ops/families.h"
 #include "tests/emulation/simt/gpu_testing.h"
 
@@ -381,6 +384,134 @@ TEST(AttentionCudaTest, BlocksOfKeysAsOnTheCpu) {
         // The log sums of whole rows, of which a block has a part.
         const Values lse(80, 5.0);
         compare("attention_grad", with_bias({in.dout, in.q, in.k, in.v, in.q, lse}));
+      }
+    }
+  }
+}
+
+// A vendor's library that does by the CPU's kernels what it is asked for, in bf16.
+class LoopLibrary : public GpuAttentions {
+ public:
+  absl::StatusOr<std::unique_ptr<GpuAttention>> Create(const GpuAttentionSpec& spec) override {
+    ++created;
+    return std::make_unique<Loops>(spec);
+  }
+  int created = 0;
+
+ private:
+  class Loops : public GpuAttention {
+   public:
+    explicit Loops(const GpuAttentionSpec& spec) : spec_(spec) {}
+    size_t workspace_bytes() const override { return 8; }
+    absl::Status Run(const GpuAttentionAddresses& it, void* workspace, void* stream) override {
+      std::memset(workspace, 0xff, workspace_bytes());  // it is ours
+      const GpuAttentionSpec& s = spec_;
+      KernelSpec spec = SpecOf({s.batch, s.queries, s.keys, s.query_heads, s.key_heads, s.depth, s.causal},
+                               s.gradient ? "attention_grad" : "attention", DType::kBF16);
+      spec.attributes.Set("scale", static_cast<double>(s.scale));
+      const auto query = [&](const void* from) { return Rows(from, s.queries, AllQueryRows(s), s.query_heads); };
+      const auto key = [&](const void* from) { return Rows(from, s.keys, AllKeyRows(s), s.key_heads); };
+      std::vector<Values> inputs = {query(it.q), key(it.k), key(it.v)};
+      auto* const lse = static_cast<float*>(it.lse);
+      const auto rows = static_cast<size_t>(s.batch * s.query_heads * s.queries);
+      if (s.gradient) {
+        inputs.insert(inputs.begin(), query(it.dout));
+        inputs.push_back(query(it.out));
+        inputs.emplace_back(lse, lse + rows);
+      }
+      WEFT_ASSIGN_OR_RETURN(const std::vector<Values> made, RunKernel(Cpu(), spec, inputs));
+      if (!s.gradient) {
+        Write(made[0], it.out, s.queries, AllQueryRows(s), s.query_heads);
+        std::copy(made[1].begin(), made[1].end(), lse);
+      } else {
+        Write(made[0], it.dq, s.queries, AllQueryRows(s), s.query_heads);
+        Write(made[1], it.dk, s.keys, AllKeyRows(s), s.key_heads);
+        Write(made[2], it.dv, s.keys, AllKeyRows(s), s.key_heads);
+      }
+      return absl::OkStatus();
+    }
+
+   private:
+    // Where row `i` of an element of the batch begins, of `all` rows.
+    size_t At(int64_t b, int64_t i, int64_t all, int64_t heads) const {
+      return static_cast<size_t>((b * all + i) * heads * spec_.depth);
+    }
+    Values Rows(const void* from, int64_t rows, int64_t all, int64_t heads) const {
+      Values values;
+      for (int64_t b = 0; b < spec_.batch; ++b) {
+        const auto* at = static_cast<const BFloat16*>(from) + At(b, 0, all, heads);
+        for (int64_t i = 0; i < rows * heads * spec_.depth; ++i) values.push_back(Widen(at[i]));
+      }
+      return values;
+    }
+    void Write(const Values& values, void* to, int64_t rows, int64_t all, int64_t heads) const {
+      for (int64_t b = 0; b < spec_.batch; ++b) {
+        auto* at = static_cast<BFloat16*>(to) + At(b, 0, all, heads);
+        const double* from = values.data() + At(b, 0, rows, heads);
+        for (int64_t i = 0; i < rows * heads * spec_.depth; ++i) at[i] = Narrow<BFloat16>(static_cast<float>(from[i]));
+      }
+    }
+
+    const GpuAttentionSpec spec_;
+  };
+};
+
+class LibraryGpu : public EmulatedGpu {
+ public:
+  GpuAttentions* attentions() override { return &library; }
+  LoopLibrary library;
+};
+
+// What ranks of a ring of 5 compute of zigzag blocks, in every turn: by our kernels and by a library's.
+TEST(AttentionCudaTest, ZigzagBlocksAsOnTheCpu) {
+  const Case c{2, 40, 40, 2, 1, 64, true, 200, 0};
+  for (int64_t rank = 0; rank < 5; ++rank) {
+    for (int64_t turn = 0; turn < 5; ++turn) {
+      for (const auto& [type, by_library] :
+           {std::pair(DType::kF32, false), std::pair(DType::kBF16, false), std::pair(DType::kBF16, true)}) {
+        Case of_rank = c;
+        of_rank.origin = 40 * rank;
+        const auto spec_of = [&, type = type](const std::string& name) {
+          KernelSpec spec = SpecOf(of_rank, name, type);
+          const bool gradient = name == "attention_grad";
+          const TensorSpec k = Tile(type, {2, 40, 1, 64}, {2, 200, 1, 64}, {0, of_rank.origin, 0, 0});
+          spec.inputs[gradient ? 2 : 1] = spec.inputs[gradient ? 3 : 2] = k;
+          if (gradient) spec.outputs[1] = spec.outputs[2] = k;
+          spec.attributes.Set("blocks", int64_t{5});
+          spec.attributes.Set("block", turn);
+          spec.attributes.Set("zigzag", int64_t{1});
+          return spec;
+        };
+        const auto on_gpu = [&, by_library = by_library](const std::string& name, const std::vector<Values>& inputs) {
+          if (!by_library) return RunGpuKernel(Cuda(), spec_of(name), inputs);
+          LibraryGpu gpu;
+          KernelSpec spec = spec_of(name);
+          spec.gpu = &gpu;
+          spec.gpu_workspace = std::make_shared<GpuWorkspace>();
+          auto made = RunKernel(Cuda(), spec, inputs);
+          EXPECT_EQ(gpu.library.created, 1);
+          return made;
+        };
+        const Inputs in = InputsOf(of_rank, type);
+        const auto compare = [&, type = type, by_library = by_library](const std::string& name,
+                                                                       const std::vector<Values>& inputs) {
+          const auto want = RunKernel(Cpu(), spec_of(name), inputs);
+          const auto got = on_gpu(name, inputs);
+          ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
+          for (size_t o = 0; o < want->size(); ++o) {
+            for (size_t i = 0; i < (*want)[o].size(); ++i) {
+              if (std::isinf((*want)[o][i])) {
+                ASSERT_EQ((*got)[o][i], (*want)[o][i]);
+              } else {
+                ASSERT_NEAR((*got)[o][i], (*want)[o][i], type == DType::kF32 ? 1e-5 : 2e-2)
+                    << name << " rank " << rank << " turn " << turn << " result " << o << " " << i << " by library "
+                    << by_library;
+              }
+            }
+          }
+        };
+        compare("attention", {in.q, in.k, in.v});
+        compare("attention_grad", {in.dout, in.q, in.k, in.v, in.q, Values(160, 5.0)});
       }
     }
   }

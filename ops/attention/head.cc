@@ -100,7 +100,7 @@ int64_t SeenByAny(const HeadShape& shape, const ForwardHead& head, int64_t begin
 void Forward(const HeadShape& whole, const ForwardHead& head, int64_t begin, int64_t end, float* scratch) {
   Pieces pieces(scratch);
   HeadShape shape = whole;
-  shape.keys = SeenByAny(whole, head, begin, end);
+  shape.keys = shape.seen = SeenByAny(whole, head, begin, end);
   const int64_t padded = PaddedDepth(shape);
   float* packed_k = pieces.Take(PackedKeys(shape) * shape.depth);
   float* v = pieces.Take(shape.keys * padded);
@@ -139,8 +139,8 @@ void ScoreGradient(float* __restrict s, float* __restrict dp, int64_t valid, int
 
 // The query rows of one block that have seen any of the keys from `key`, from this one on.
 int64_t FirstRowSeeing(const HeadShape& shape, int64_t first, int64_t rows, int64_t key) {
-  if (!shape.causal) return 0;
-  return Smaller(rows, Larger(0, key + 1 - shape.first_limit - first));
+  const int64_t row = shape.causal ? Larger(shape.first_row, key + 1 - shape.first_limit) : shape.first_row;
+  return Smaller(rows, Larger(0, row - first));
 }
 
 // What the backward pass holds of a block of query rows of one head; p and ds are those of a block of keys.

@@ -26,10 +26,14 @@ struct HeadShape {
   bool causal;
   int64_t first_limit;  // with `causal`: row i sees keys below `first_limit + i`, at least 0, at most all
   int64_t window;       // of these the last ones
+  int64_t first_row;    // rows before it see no key
+  int64_t seen;         // no row sees the keys from this one on
 
-  [[gnu::always_inline]] int64_t Limit(int64_t i) const { return causal ? Key(first_limit + i) : keys; }
+  [[gnu::always_inline]] int64_t Limit(int64_t i) const {
+    return i < first_row ? 0 : causal ? Key(first_limit + i) : seen;
+  }
   [[gnu::always_inline]] int64_t Begin(int64_t i) const { return causal ? Key(first_limit + i - window) : 0; }
-  [[gnu::always_inline]] int64_t Key(int64_t j) const { return j < 0 ? 0 : j < keys ? j : keys; }
+  [[gnu::always_inline]] int64_t Key(int64_t j) const { return j < 0 ? 0 : j < seen ? j : seen; }
 };
 
 // Of the scores of one query head: element (i, j) lies at data[i row + j key]. Null if there is none.

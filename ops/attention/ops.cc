@@ -111,10 +111,29 @@ LogicalResult requireBlocks(mlir::Operation *op, Value q, Value k, bool unfused)
   return mlir::success();
 }
 
+// Whether all that hides a key from a row is that the key comes later.
+template <typename Op> bool isCausalAlone(Op op) {
+  return op.getCausal() && !op.getWindowAttr() && !op.getBias() && !op.getMask() &&
+         shapeOf(op.getQ())[1] == shapeOf(op.getK())[1];
+}
+
+template <typename Op> LogicalResult requireZigzag(Op op) {
+  if (!op->hasAttr("zigzag")) {
+    return mlir::success();
+  }
+  const Blocks blocks = blocksOf(op);
+  if (blocks.count == 0 || !isCausalAlone(op) || shapeOf(op.getQ())[1] / blocks.count % 2 != 0) {
+    return op->emitOpError(
+        "zigzag: expected blocks of an even number of rows and as many keys, causal, without window, "
+        "bias and mask");
+  }
+  return mlir::success();
+}
+
 // The checks that attention and its gradients share.
 template <typename Op> LogicalResult requireAttention(Op op) {
   return mlir::failure(failed(requireHeads(op, op.getQ(), op.getK(), op.getV())) ||
-                       failed(requireBlocks(op, op.getQ(), op.getK(), op.getUnfused())) ||
+                       failed(requireBlocks(op, op.getQ(), op.getK(), op.getUnfused())) || failed(requireZigzag(op)) ||
                        failed(requireWindow(op, op.getQ(), op.getK(), op.getCausal(), op.getWindowAttr())) ||
                        failed(requireBiasAndMask(op, op.getQ(), op.getK(), op.getBias(), op.getMask())));
 }
@@ -196,25 +215,37 @@ template <typename Op> ShardingRule headsRule(Op op, llvm::StringRef pattern) {
 }
 
 // The rule with its ring, in which keys, values and the gradients of both go round.
+// `zigzag` is what an exchange of halves would move, where one makes the ranks' work even.
 template <typename Op>
-ShardingRule ringRule(Op op, ShardingRule &&rule, ArrayRef<int> operands, ArrayRef<int> results) {
+ShardingRule ringRule(Op op, ShardingRule &&rule, ArrayRef<int> operands, ArrayRef<int> results,
+                      ShardingRule::Ring::Zigzag &&zigzag) {
   if (op.getUnfused() || blocksOf(op).count > 0) {
     return std::move(rule);
   }
   const int64_t rows = shapeOf(op.getQ())[1], keys = shapeOf(op.getK())[1];
   // Where there are fewer rows than keys, rows and keys of one place lie in different parts.
   const int64_t reach = op.getWindowAttr() && rows == keys ? std::min(keys, intOf(op.getWindowAttr())) : keys;
-  rule.ring = ShardingRule::Ring{rule.operands[operands[0] - 1][1][0], rule.operands[operands[0]][1][0],
-                                 SmallVector<int>(operands), SmallVector<int>(results), reach};
+  rule.ring = ShardingRule::Ring{rule.operands[operands[0] - 1][1][0],
+                                 rule.operands[operands[0]][1][0],
+                                 SmallVector<int>(operands),
+                                 SmallVector<int>(results),
+                                 reach,
+                                 {}};
+  if (isCausalAlone(op)) {
+    rule.ring->zigzag = std::move(zigzag);
+  }
   return std::move(rule);
 }
 
-// `causal` as 0 or 1, and `scale` always given. The kernel's name says whether it is unfused.
+// `causal` as 0 or 1, `zigzag` as 1, and `scale` always given. The kernel's name says whether it is unfused.
 template <typename Op> void headsAttributes(Op op, mlir::NamedAttrList &attributes) {
   mlir::Builder builder(op.getContext());
   attributes = inherentAttributes(op);
   attributes.erase("unfused");
   attributes.set("causal", builder.getI64IntegerAttr(op.getCausal() ? 1 : 0));
+  if (attributes.get("zigzag")) {
+    attributes.set("zigzag", builder.getI64IntegerAttr(1));
+  }
   attributes.set("scale", op.getScaleAttr() ? op.getScaleAttr()
                                             : builder.getF64FloatAttr(1.0 / std::sqrt(double(shapeOf(op.getQ())[3]))));
 }
@@ -234,7 +265,8 @@ LogicalResult AttentionOp::inferTypes(SmallVectorImpl<RankedTensorType> &results
 
 ShardingRule AttentionOp::getShardingRule() {
   llvm::StringRef saved = !getSaved() ? "" : getUnfused() ? ",bQsT" : ",bQs";
-  return ringRule(*this, headsRule(*this, operandWords(*this, "bsQD,bTKD,bTKD") + "->bsQD" + saved.str()), {1, 2}, {});
+  return ringRule(*this, headsRule(*this, operandWords(*this, "bsQD,bTKD,bTKD") + "->bsQD" + saved.str()), {1, 2}, {},
+                  {{0, 1, 2}, {0}});
 }
 
 LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> g, SmallVectorImpl<Value> &out) {
@@ -242,16 +274,16 @@ LogicalResult AttentionOp::buildGradient(mlir::RewriterBase &b, ArrayRef<Value> 
   if (!getSaved()) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(*this);
-    forward =
-        create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getBias(), getMask(), getCausalAttr(),
-                               getWindowAttr(), getUnfusedAttr(), getScaleAttr(), getBlockAttr(), getBlocksAttr());
+    forward = create<AttentionOp, 2>(b, getLoc(), getQ(), getK(), getV(), getBias(), getMask(), getCausalAttr(),
+                                     getWindowAttr(), getUnfusedAttr(), getScaleAttr(), getBlockAttr(), getBlocksAttr(),
+                                     getZigzagAttr());
     forward->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
     b.replaceOp(*this, forward.getOut());
   }
-  auto gradient = create<AttentionGradOp, 3>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
-                                             forward.getOut(), forward.getSaved(), forward.getBias(), forward.getMask(),
-                                             forward.getCausalAttr(), forward.getWindowAttr(), forward.getUnfusedAttr(),
-                                             forward.getScaleAttr(), forward.getBlockAttr(), forward.getBlocksAttr());
+  auto gradient = create<AttentionGradOp, 3>(
+      b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(), forward.getOut(), forward.getSaved(),
+      forward.getBias(), forward.getMask(), forward.getCausalAttr(), forward.getWindowAttr(), forward.getUnfusedAttr(),
+      forward.getScaleAttr(), forward.getBlockAttr(), forward.getBlocksAttr(), forward.getZigzagAttr());
   out.append(gradient->result_begin(), gradient->result_end());
   if (forward.getBias()) {
     out.push_back(create<AttentionBiasGradOp>(b, forward.getLoc(), g[0], forward.getQ(), forward.getK(), forward.getV(),
@@ -275,7 +307,8 @@ LogicalResult AttentionGradOp::inferTypes(SmallVectorImpl<RankedTensorType> &res
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
-  return ringRule(*this, headsRule(*this, gradientWords(*this) + "->bsQD,bTKD,bTKD"), {2, 3}, {1, 2});
+  return ringRule(*this, headsRule(*this, gradientWords(*this) + "->bsQD,bTKD,bTKD"), {2, 3}, {1, 2},
+                  {{0, 4}, {0, 1, 2}});
 }
 
 LogicalResult AttentionMergeOp::inferTypes(SmallVectorImpl<RankedTensorType> &results) {

@@ -22,6 +22,9 @@ template <typename Op> double keysOfRow(Op op, double rows, double keys) {
   const double window = numberOf(op, "window", std::numeric_limits<double>::infinity());
   const double blocks = numberOf(op, "blocks", 1), turn = numberOf(op, "block", 0);
   const double all = double(shapeOf(op.getQ())[1]), block = all / blocks;
+  if (turn > 0 && op->hasAttr("zigzag")) {
+    return keys / 2; // the earlier half of them, or all of them by the later half of the rows
+  }
   if (turn > 0) {
     // All lie before the rows; of all rows, those of the first blocks see none.
     auto seenBy = [&](double row) { return std::clamp(window - (turn - 1) * keys - row, 0.0, keys); };

@@ -74,6 +74,39 @@ absl::StatusOr<int64_t> FirstKeyOf(const KernelSpec& spec, const TensorSpec& que
   return (own + blocks - turn) % blocks * keys;
 }
 
+// Of the two pieces that a zigzag leaves to rank `rank` of `ranks`, the number of the earlier one among all. Its second
+// half went to the rank as far from the other end: see BlockMoveOf() of runtime/collective/share.h.
+int64_t EarlyPiece(int64_t rank, int64_t ranks) {
+  const int64_t mirror = ranks - 1 - rank;
+  return rank <= mirror ? 2 * rank : 2 * mirror + 1;
+}
+
+// In a zigzag block the pieces of a rank lie as far from both ends of the sequence. So of two ranks, that with the
+// earlier first piece has the later second one: all rows of the other see its first piece, and no row its second one;
+// of its own rows, the second half see all keys of the other, and the first half see none.
+absl::Status ZigzagProblem(const KernelSpec& spec, const TensorSpec& query, const TensorSpec& key, Problem& problem) {
+  WEFT_ASSIGN_OR_RETURN(int64_t blocks, IntAttribute(spec, "blocks", 1, std::numeric_limits<int64_t>::max()));
+  WEFT_ASSIGN_OR_RETURN(int64_t turn, IntAttribute(spec, "block", 0, blocks));
+  if (!problem.causal || spec.attributes.Has("window") || problem.bias.present() || problem.mask.present() ||
+      problem.queries != problem.keys || problem.queries % 2 != 0 || query.origin[1] != key.origin[1]) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected rows and keys of one zigzag block, an even number, causal, without window, bias and "
+                     "mask, got ",
+                     query.ToString(), " and ", key.ToString()));
+  }
+  const int64_t rank = problem.keys > 0 ? key.origin[1] / problem.keys : 0;
+  const int64_t own = EarlyPiece(rank, blocks), other = EarlyPiece((rank + blocks - turn) % blocks, blocks);
+  problem.first_limit = 1;
+  if (own == other) return absl::OkStatus();
+  problem.causal = false;
+  if (other < own) {
+    problem.seen = problem.keys / 2;
+  } else {
+    problem.first_row = problem.queries / 2;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
@@ -109,6 +142,8 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
                      .scale = static_cast<float>(scale),
                      .causal = causal == 1,
                      .window = 0,
+                     .first_row = 0,
+                     .seen = extents[packed ? 's' : 't'],
                      .packed = packed};
   if (problem.key_heads <= 0 || problem.query_heads % problem.key_heads != 0) {
     return absl::InvalidArgumentError(absl::StrCat("expected query heads to be a multiple of key heads, got ",
@@ -130,10 +165,14 @@ absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec) {
     WEFT_ASSIGN_OR_RETURN(int64_t window, IntAttribute(spec, "window", 1, std::numeric_limits<int64_t>::max()));
     problem.window = std::min(window, problem.window);
   }
-  // Where every row sees the whole block, nothing has to look for the limits.
-  if (block && problem.first_limit >= problem.keys && !problem.windowed()) problem.causal = false;
   if (optional.bias >= 0) problem.bias = OfScoresAt(spec, static_cast<size_t>(optional.bias), first_key);
   if (optional.mask >= 0) problem.mask = OfScoresAt(spec, static_cast<size_t>(optional.mask), first_key);
+  if (spec.attributes.Has("zigzag")) {
+    WEFT_RETURN_IF_ERROR(IntAttribute(spec, "zigzag", 1, 2).status());
+    WEFT_RETURN_IF_ERROR(ZigzagProblem(spec, query, key, problem));
+  }
+  // Where every row sees the whole block, nothing has to look for the limits.
+  if (block && problem.first_limit >= problem.keys && !problem.windowed()) problem.causal = false;
   if (absl::EndsWith(spec.name, "bias_grad") && spec.outputs[0].dims != spec.inputs[others].dims) {
     return absl::InvalidArgumentError(
         absl::StrCat("output 0: expected the shape of the bias, got ", spec.outputs[0].ToString()));

@@ -39,6 +39,9 @@ struct Problem {
   int64_t first_limit;  // with `causal`: row i sees the keys below `first_limit + i`, at least 0, at most all
   int64_t window;       // of these the last ones, before any are left out as beyond all; no fewer than a row may see
                         // where there is no window
+  // Rows before `first_row` see no key, and no row sees the keys from `seen` on. All rows and keys but in a zigzag
+  // block.
+  int64_t first_row, seen;
   OfScoresInput bias, mask;  // f32, u8
   // Whether q, k and v are one input, [batch, queries, 3, query_heads, depth], and their gradients one result.
   bool packed;
@@ -46,6 +49,8 @@ struct Problem {
   int64_t group() const { return query_heads / key_heads; }
   // Whether the window hides a key from a row that is below its limit.
   bool windowed() const { return causal && first_limit + queries - 1 > window; }
+  // Whether there are rows or keys that others have nothing to do with.
+  bool partial() const { return first_row > 0 || seen < keys; }
   // Whether all keys below a row's limit are seen, and as q . k says.
   bool plain() const { return !windowed() && !bias.present() && !mask.present(); }
 
@@ -70,7 +75,8 @@ struct Problem {
 
 // The problem of an `attention` (with or without lse), an `attention_grad`, an `attention_bias_grad`, or one of their
 // twins that store weights, `attention_unfused` and so on. The first two may have an attribute `packed`, of 1, or
-// `block` and `blocks`: keys are one block of so many then, and rows no more than one.
+// `block` and `blocks`: keys are one block of so many then, and rows no more than one. With `zigzag` beside these, rows
+// and keys are whole blocks that weft.zigzag has made.
 // kInvalidArgument says what does not fit.
 absl::StatusOr<Problem> ParseProblem(const KernelSpec& spec);
 

@@ -112,6 +112,12 @@ struct ShardingRule {
     int rows, keys;
     llvm::SmallVector<int> operands, results;
     int64_t reach; // a row sees at most so many keys before it, its own included
+    /// What `weft.zigzag` exchanges in front of the op and behind it, where later rows see more keys than earlier ones
+    /// and nothing but their places says which. The op is told with the attribute `zigzag`.
+    struct Zigzag {
+      llvm::SmallVector<int> operands, results;
+    };
+    std::optional<Zigzag> zigzag;
 
     /// How many parts the ranks' rows see anything of, where a part has so many keys and there are `parts` of them.
     int64_t blocks(int64_t partKeys, int64_t parts) const;

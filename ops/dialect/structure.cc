@@ -236,14 +236,25 @@ mlir::OpFoldResult BoxOp::fold(FoldAdaptor) {
   return {};
 }
 
-llvm::LogicalResult ShiftOp::verify() {
-  if (getInput().getType() != getResult().getType()) {
-    return emitOpError() << "expected one type, got " << getInput().getType() << " and " << getResult().getType();
+// That an op whose tiles change places along an axis has an axis that splits them.
+template <typename Op> static llvm::LogicalResult requireSplit(Op op) {
+  if (op.getInput().getType() != op.getResult().getType()) {
+    return op.emitOpError() << "expected one type, got " << op.getInput().getType() << " and "
+                            << op.getResult().getType();
   }
-  SbpAttr sbp = sbpOf(getInput().getType());
-  if (!sbp || int64_t(getAxis()) >= int64_t(sbp.getStates().size()) || !sbp.getStates()[getAxis()].isSplit()) {
-    return emitOpError() << "axis: expected one that splits the operand, got " << getAxis() << " of "
-                         << getInput().getType();
+  SbpAttr sbp = sbpOf(op.getInput().getType());
+  if (!sbp || int64_t(op.getAxis()) >= int64_t(sbp.getStates().size()) || !sbp.getStates()[op.getAxis()].isSplit()) {
+    return op.emitOpError() << "axis: expected one that splits the operand, got " << op.getAxis() << " of "
+                            << op.getInput().getType();
+  }
+  return mlir::success();
+}
+
+llvm::LogicalResult ZigzagOp::verify() { return requireSplit(*this); }
+
+llvm::LogicalResult ShiftOp::verify() {
+  if (failed(requireSplit(*this))) {
+    return mlir::failure();
   }
   if (int64_t(getBy()) < 1) {
     return emitOpError() << "by: expected 1 or more, got " << getBy();

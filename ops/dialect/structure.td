@@ -123,6 +123,29 @@ def Weft_ShiftOp : Op<Weft_Dialect, "shift", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Weft_ZigzagOp : Op<Weft_Dialect, "zigzag", [Pure]> {
+  let summary = "Gives each rank of a mesh axis one piece from either end of a dimension, in place of two neighbours";
+  let description = [{
+    The dimension that mesh axis `axis` of `c` ranks splits is `2 c` pieces long, of which rank `r` has `2 r` and
+    `2 r + 1`. Of the result it has two whose numbers add up to `2 c - 1`, the lower one first: `2 r` and `2 c - 1 - 2 r` on the
+    first ranks; rank `c - 1 - r`, with which rank `r` exchanges a piece, has `2 r + 1` and `2 c - 2 - 2 r`. With `back` it is the
+    other way round.
+
+    Where later rows of a sequence cost more than earlier ones, all ranks have as much to do then (Llama Team, "The Llama 3
+    Herd of Models", 2024, section 3.3.2). The `box` phase inserts it around attention whose keys go round.
+
+    Example: `%1 = weft.zigzag %0 axis(0) : (tensor<8x4xf32, #weft.sbp<S(0)>>) -> tensor<8x4xf32, #weft.sbp<S(0)>>`
+
+    **Constraints:** operand and result have one type, with an SBP that is split on the axis.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$axis, UnitAttr:$back);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `axis` `(` $axis `)` (`back` $back^)? attr-dict `` custom<Types1>(type($input), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def Weft_MinimizeOp : Op<Weft_Dialect, "minimize"> {
   let summary = "What training makes smaller";
   let description = [{

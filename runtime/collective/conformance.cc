@@ -128,6 +128,21 @@ double Expected(const CollectiveSpec& spec, const std::vector<int>& ranks, int m
   if (spec.kind == Kind::kReduceScatter) at[spec.dim] += m * output_dims[spec.dim];
   const int64_t element = ElementAt(spec.dims, at);
   if (spec.kind == Kind::kShift) return ValueAt(ranks[(m + ranks.size() - spec.by) % ranks.size()], element);
+  if (spec.kind == Kind::kZigzag) {
+    // Of 2 c pieces, member m has 2 m and 2 m + 1 on the one side, and on the other those as far from both ends, the
+    // first of which is 2 m, or 2 m' + 1 of the mirrored member m'.
+    const int64_t c = static_cast<int64_t>(ranks.size()), half = spec.dims[spec.dim] / 2, mirror = c - 1 - m;
+    const bool second = at[spec.dim] >= half;
+    const int64_t early = m <= mirror ? 2 * m : 2 * mirror + 1, piece = second ? 2 * c - 1 - early : early;
+    int64_t from = piece / 2, from_half = piece % 2;
+    if (spec.back) {
+      const int64_t own = 2 * m + (second ? 1 : 0), first = std::min(own, 2 * c - 1 - own);
+      from = first % 2 == 0 ? first / 2 : c - 1 - first / 2;
+      from_half = own >= c ? 1 : 0;
+    }
+    at[spec.dim] = at[spec.dim] % half + from_half * half;
+    return ValueAt(ranks[from], ElementAt(spec.dims, at));
+  }
   double result = ValueAt(ranks[0], element);
   for (size_t r = 1; r < ranks.size(); ++r) {
     const double value = ValueAt(ranks[r], element);
@@ -262,6 +277,23 @@ TEST_P(CollectiveConformance, ShiftByEveryNumberOfPlaces) {
   });
 }
 
+TEST_P(CollectiveConformance, ZigzagAlongEveryDim) {
+  for (int ranks : {3, 4}) {
+    Run(ranks, [](Communicator& c) {
+      for (int dim = 0; dim < 3; ++dim) {
+        for (DType dtype : kMovedTypes) {
+          for (bool back : {false, true}) {
+            CheckCollective(c, All(c),
+                            {.kind = Kind::kZigzag, .dtype = dtype, .dims = {2, 4, 6}, .dim = dim, .back = back});
+          }
+        }
+      }
+      CheckCollective(c, All(c), {.kind = Kind::kZigzag, .dims = {0}});
+      CheckCollective(c, All(c), {.kind = Kind::kZigzag, .dims = {60002}});
+    });
+  }
+}
+
 // All kinds and types in one operation; some in place, some of no bytes.
 TEST_P(CollectiveConformance, Bundles) {
   Run(3, [](Communicator& c) {
@@ -275,6 +307,8 @@ TEST_P(CollectiveConformance, Bundles) {
         {.kind = Kind::kAllToAll, .dtype = DType::kI32, .dims = {3, 4}, .dim = 1, .split_dim = 0},
         {.kind = Kind::kShift, .dims = {4, 3}, .dim = 1, .by = 1},
         {.kind = Kind::kShift, .dtype = DType::kBF16, .dims = {3000}, .by = 1},
+        {.kind = Kind::kZigzag, .dims = {3, 4}, .dim = 1},
+        {.kind = Kind::kZigzag, .dtype = DType::kBF16, .dims = {3000}, .back = true},
         {.dtype = DType::kF64, .dims = {1}},
     };
     CheckBundle(c, All(c), bundle);

@@ -35,12 +35,34 @@ std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t m
   return shares;
 }
 
+ZigzagMoves ZigzagMovesOf(int64_t member, int64_t members, bool back) {
+  const int64_t mirror = members - 1 - member;
+  if (member == mirror) return {};
+  // The later of two keeps what is late: behind what it gets.
+  const bool later = member > mirror;
+  return {.mirrors = true,
+          .kept = {later && back ? 1 : 0, later && !back ? 1 : 0},
+          .given = {later && back ? 0 : 1, !later && !back ? 0 : 1}};
+}
+
 BlockMove BlockMoveOf(const CollectiveSpec& spec, const std::vector<int64_t>& output_dims, int64_t members,
                       int64_t source, int64_t target) {
   const std::vector<int64_t> zero(spec.dims.size(), 0);
   BlockMove move{.dims = spec.dims, .from = zero, .to = zero};
   const CollectiveFacts& facts = FactsOf(spec.kind);
   if (facts.passes && (source + spec.by) % members != target) move.dims = zero;
+  if (facts.mirrors) {
+    const int64_t half = spec.dims[spec.dim] / 2;
+    const ZigzagMoves moves = ZigzagMovesOf(source, members, spec.back);
+    const ZigzagMoves::Half& of = target == source ? moves.kept : moves.given;
+    if (target != source && target != members - 1 - source) {
+      move.dims = zero;
+    } else if (moves.mirrors) {
+      move.dims[spec.dim] = half;
+      move.from[spec.dim] = of.from * half;
+      move.to[spec.dim] = of.to * half;
+    }
+  }
   if (facts.gathers) move.to[spec.dim] = source * spec.dims[spec.dim];
   if (facts.cuts) {
     const int cut = spec.cut_dim();

@@ -21,6 +21,18 @@ struct Share {
 // each padded to whole cache lines, are cut in equal parts of whole cache lines.
 std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t members, int64_t m);
 
+// Which halves of its part a member of a zigzag keeps and gives to its mirror, the member that lies as far from the
+// other end: the first (0) or the second (1) of its input, and as which half of whose output. The one in the middle
+// keeps all.
+struct ZigzagMoves {
+  struct Half {
+    int from = 0, to = 0;
+  };
+  bool mirrors = false;
+  Half kept, given;
+};
+ZigzagMoves ZigzagMovesOf(int64_t member, int64_t members, bool back);
+
 // A rectangle of `dims` that goes from one member to another: from the origin `from` in the input of the one to the
 // origin `to` in the output of the other.
 struct BlockMove {

@@ -27,6 +27,7 @@ std::string CollectiveSpec::ToString() const {
   const CollectiveFacts& facts = FactsOf(kind);
   if (facts.has_parts()) absl::StrAppend(&text, " along dim ", dim);
   if (facts.passes) absl::StrAppend(&text, " by ", by);
+  if (back) absl::StrAppend(&text, " back");
   if (facts.has_split_dim()) absl::StrAppend(&text, " split along dim ", split_dim);
   if (facts.reduces && reduction == Reduction::kMax) absl::StrAppend(&text, " by maximum");
   return text;
@@ -98,6 +99,9 @@ absl::StatusOr<std::vector<int64_t>> OutputDims(const CollectiveSpec& spec, int6
   if (facts.passes && (spec.by < 1 || spec.by >= std::max<int64_t>(members, 2))) {
     return absl::InvalidArgumentError(
         absl::StrCat(spec.ToString(), ": expected 1 or more places, fewer than ", members, " members"));
+  }
+  if (facts.mirrors) {
+    if (absl::Status status = CheckDivides(spec, spec.dim, 2); !status.ok()) return status;
   }
   if (facts.gathers) dims[spec.dim] *= members;
   if (!facts.cuts) return dims;

@@ -38,7 +38,8 @@ struct CollectiveSpec {
   std::vector<int64_t> dims;  // of one member's input
   int dim = 0;
   int split_dim = 0;
-  int by = 0;  // of a kind that passes
+  int by = 0;         // of a kind that passes
+  bool back = false;  // of a zigzag
 
   // The dim of the parts that members keep, of a kind that cuts.
   int cut_dim() const { return FactsOf(kind).has_split_dim() ? split_dim : dim; }

@@ -27,6 +27,8 @@ TEST(CollectiveSpecTest, OutputDims) {
   EXPECT_THAT(*OutputDims(spec, 2), ElementsAre(2, 12));
   spec = {.kind = Kind::kShift, .dims = {4, 6}, .by = 2};
   EXPECT_THAT(*OutputDims(spec, 3), ElementsAre(4, 6));
+  spec = {.kind = Kind::kZigzag, .dims = {4, 6}, .dim = 1};
+  EXPECT_THAT(*OutputDims(spec, 3), ElementsAre(4, 6));
 }
 
 TEST(CollectiveSpecTest, RefusesWhatDoesNotFit) {
@@ -42,6 +44,8 @@ TEST(CollectiveSpecTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(message({.kind = Kind::kShift, .dims = {4}, .by = 2}, 2),
               HasSubstr("shift f32[4] along dim 0 by 2: expected 1 or more places, fewer than 2 members"));
   EXPECT_THAT(message({.kind = Kind::kShift, .dims = {4}}, 2), HasSubstr("by 0: expected 1 or more places"));
+  EXPECT_THAT(message({.kind = Kind::kZigzag, .dims = {4, 5}, .dim = 1}, 3),
+              HasSubstr("zigzag f32[4,5] along dim 1: expected a multiple of 2 along dim 1, got 5"));
 }
 
 TEST(CollectiveSpecTest, Describes) {

@@ -63,7 +63,8 @@ std::vector<collective::CollectiveSpec> BundleOf(const RankPlace& place, const p
                       .dims = std::move(input.dims),
                       .dim = each.dim(),
                       .split_dim = each.split_dim(),
-                      .by = each.by()});
+                      .by = each.by(),
+                      .back = each.back()});
   }
   return bundle;
 }

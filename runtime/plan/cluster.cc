@@ -103,7 +103,7 @@ absl::StatusOr<RateTables> TablesOf(const Calibration& calibration) {
                                      [&](const CollectiveFacts& it) { return it.name == at.kind(); });
     if (facts == std::end(kCollectiveFacts)) {
       return Expected(absl::StrCat("collective[", collectives.size(), "].kind"),
-                      "\"all_reduce\", \"reduce_scatter\", \"all_gather\", \"all_to_all\" or \"shift\"",
+                      "\"all_reduce\", \"reduce_scatter\", \"all_gather\", \"all_to_all\", \"shift\" or \"zigzag\"",
                       "\"" + at.kind() + "\"");
     }
     const auto kind = static_cast<CollectiveKind>(facts - kCollectiveFacts);

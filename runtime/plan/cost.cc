@@ -103,6 +103,8 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n) {
       return bytes * share / static_cast<double>(n);
     case CollectiveKind::kShift:
       return n > 1 ? bytes : 0;
+    case CollectiveKind::kZigzag:
+      return n > 1 ? bytes / 2 : 0;
   }
   return 0;
 }
@@ -118,7 +120,7 @@ double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double byt
                                        RingBytes(machine, group));
     if (seconds >= 0) return seconds;
   }
-  if (kind == CollectiveKind::kShift) return TransferSeconds(machine, bytes, group.one_node());
+  if (FactsOf(kind).moves()) return TransferSeconds(machine, SentBytes(kind, bytes, group.ranks), group.one_node());
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);

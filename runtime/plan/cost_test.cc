@@ -71,6 +71,14 @@ TEST(CostTest, AShiftGoesByOneLink) {
   EXPECT_EQ(SentBytes(CollectiveKind::kShift, 1e6, 8), 1e6);
 }
 
+// Each rank exchanges half of its part with one other.
+TEST(CostTest, AZigzagIsHalfAShift) {
+  const Machine machine = Small();
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kZigzag, 1e6, {4, 4}), 1e-6 + 0.5e-3);
+  EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kZigzag, 1e6, {8, 4}), 1e-5 + 2e-3);
+  EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kZigzag, 1e6, {1, 1}), 0);
+}
+
 TEST(CostTest, TransfersGoByTheLink) {
   EXPECT_DOUBLE_EQ(TransferSeconds(Small(), 1e6, true), 1e-6 + 1e-3);
   EXPECT_DOUBLE_EQ(TransferSeconds(Small(), 1e6, false), 1e-5 + 4e-3);

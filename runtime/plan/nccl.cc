@@ -90,7 +90,7 @@ class Model {
 
 double NcclSeconds(const Nccl& nccl, CollectiveKind kind, double bytes, int64_t ranks, int64_t nodes,
                    double node_bytes_s, double ring_bytes_s) {
-  if (kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kShift) return -1;
+  if (kind == CollectiveKind::kAllToAll || FactsOf(kind).moves()) return -1;
   return Model(nccl, kind, bytes, ranks, nodes, node_bytes_s, ring_bytes_s).Seconds();
 }
 

@@ -21,7 +21,7 @@ struct Nccl {
 // between nodes) with the protocols LL, LL128 and Simple. `ring_bytes_s` is what a rank sends when rings run, on its
 // node `node_bytes_s`; `bytes` as of SentBytes(). Latencies and factors are those of NCCL 2.29, src/graph/tuning.cc,
 // without its corrections of trees by size, caps by channel, CollNet (which is off by default) and PAT (which is for a
-// rank a node). -1 for all_to_all and shift, which NCCL has no model of.
+// rank a node). -1 for all_to_all, shift and zigzag, which NCCL has no model of.
 double NcclSeconds(const Nccl& nccl, CollectiveKind kind, double bytes, int64_t ranks, int64_t nodes,
                    double node_bytes_s, double ring_bytes_s);
 

@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "runtime/plan/enums.h"
+#include "runtime/plan/layout.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -28,7 +29,7 @@ absl::Status CheckInnermost(const Collective& collective, const Buffer& buffer, 
 Sbp Expected(const Collective& collective, bool output) {
   const CollectiveFacts facts = FactsOf(collective);
   Sbp sbp;
-  if (facts.passes) {
+  if (facts.moves()) {
     sbp.set_kind(Sbp::SPLIT);
     sbp.set_dim(collective.dim());
   } else if (output) {
@@ -108,6 +109,10 @@ absl::Status Check(const Program& program, const Collective& collective) {
   }
   if (absl::Status status = CheckSide(program, collective, false); !status.ok()) return status;
   if (absl::Status status = CheckSide(program, collective, true); !status.ok()) return status;
+  if (facts.mirrors && LocalDims(*program.placement, input)[static_cast<size_t>(collective.dim())] % 2 != 0) {
+    return InvalidPlan("input `", input.name(), "`: expected two halves along dim ", collective.dim(),
+                       " on each rank, got ", TypeText(input));
+  }
   return collective.has_next_best() ? Under("next best", CheckNextBest(collective, input)) : absl::OkStatus();
 }
 

@@ -56,6 +56,28 @@ Bytes ResultOf(const Collective& it, const Placement& placement, const Buffer& i
     const auto count = static_cast<int64_t>(members.size());
     return *members[static_cast<size_t>((m + count - it.by()) % count)];
   }
+  if (it.kind() == Collective::ZIGZAG) {
+    // Where piece `p` is, as one of two neighbours and as one of two from either end.
+    struct Place {
+      int64_t member, half;
+    };
+    const auto count = static_cast<int64_t>(members.size());
+    const auto neighbour = [](int64_t p) { return Place{p / 2, p % 2}; };
+    const auto from_ends = [count](int64_t p) {
+      const int64_t first = std::min(p, 2 * count - 1 - p);
+      return Place{first % 2 == 0 ? first / 2 : count - 1 - first / 2, p < count ? 0 : 1};
+    };
+    for (int64_t p = 0; p < 2 * count; ++p) {
+      const Place source = it.back() ? from_ends(p) : neighbour(p), target = it.back() ? neighbour(p) : from_ends(p);
+      if (target.member != m) continue;
+      std::vector<int64_t> dims = in, from = zero, to = zero;
+      dims[it.dim()] = in[it.dim()] / 2;
+      from[it.dim()] = source.half * dims[it.dim()];
+      to[it.dim()] = target.half * dims[it.dim()];
+      CopyBlock(dims, *members[static_cast<size_t>(source.member)], in, from, result, out, to, element);
+    }
+    return result;
+  }
   for (size_t source = 0; source < members.size(); ++source) {
     std::vector<int64_t> dims = in, from = zero, to = zero;
     to[it.dim()] = static_cast<int64_t>(source) * in[it.dim()];

@@ -77,7 +77,9 @@ void ForEachChoice(const llvm::SmallVector<Signature>& signatures, size_t axes, 
 
 }  // namespace
 
-std::string LayoutCheck::Layout::ToString() const { return TextOf(inputs) + " -> " + TextOf(outputs); }
+std::string LayoutCheck::Layout::ToString() const {
+  return TextOf(inputs) + " -> " + TextOf(outputs) + (zigzags ? ", zigzag" : "");
+}
 
 LayoutCheck::LayoutCheck(const KernelRegistry& registry, const OpCase& one, mlir::Operation* op)
     : registry_(registry), case_(one), op_(op), accumulates_(one.Mnemonic() == "accumulate") {
@@ -112,7 +114,7 @@ std::vector<std::string> LayoutCheck::Check(const ShardingRule& rule, const Mesh
   coverage.signatures = static_cast<int64_t>(signatures.size());
   std::vector<std::string> failures;
   ForEachChoice(signatures, mesh.sizes.size(), [&](const std::vector<const Signature*>& chosen) {
-    const Layout layout = LayoutOf(chosen);
+    Layout layout = LayoutOf(chosen);
     const bool divides = ir::divides(rule, chosen, mesh.sizes);
     std::string wrong;
     if (divides != (Divides(layout, mesh) && IsContiguous(rule, chosen, mesh))) {
@@ -121,8 +123,15 @@ std::vector<std::string> LayoutCheck::Check(const ShardingRule& rule, const Mesh
       coverage.refused += Divides(layout, mesh) ? 0 : 1;
     } else {
       ++coverage.layouts;
-      absl::StatusOr<Computed> computed = RunRanks(layout, mesh, coverage);
-      const absl::Status status = computed.ok() ? Compare(rule, layout, mesh, *computed) : computed.status();
+      const auto run = [&] {
+        absl::StatusOr<Computed> computed = RunRanks(layout, mesh, coverage);
+        return computed.ok() ? Compare(rule, layout, mesh, *computed) : computed.status();
+      };
+      absl::Status status = run();
+      if (layout.ring && status.ok()) {
+        layout.zigzags = true;
+        status = run();
+      }
       wrong = std::string(status.message());
     }
     if (!wrong.empty() && failures.size() < kMostFailures) {
@@ -208,7 +217,10 @@ absl::StatusOr<LayoutCheck::Computed> LayoutCheck::RunRanks(const Layout& layout
   computed.outputs.resize(outputs_.size());
   computed.largest.resize(outputs_.size(), 0);
   if (layout.ring) {
-    WEFT_ASSIGN_OR_RETURN(computed.outputs, RunRing(registry_, op_, layout.inputs, layout.outputs, mesh, parts));
+    WEFT_ASSIGN_OR_RETURN(RingResults ring, RunRing(registry_, op_, layout.zigzags ? "always" : "never", layout.inputs,
+                                                    layout.outputs, mesh, parts));
+    computed.outputs = std::move(ring.values);
+    coverage.zigzag += ring.zigzag ? 1 : 0;
     coverage.kernel_runs += mesh.Ranks();
     for (size_t o = 0; o < outputs_.size(); ++o) {
       for (const Values& part : computed.outputs[o])

@@ -20,6 +20,7 @@ struct Coverage {
   int64_t signatures = 0;  // over one axis
   int64_t layouts = 0;     // one signature an axis, run and compared
   int64_t refused = 0;     // that the rule says do not divide
+  int64_t zigzag = 0;      // of the layouts, with halves from both ends of the sequence as well
   int64_t kernel_runs = 0;
 };
 
@@ -39,7 +40,8 @@ class LayoutCheck {
   // The states of every tensor in one layout.
   struct Layout {
     std::vector<States> inputs, outputs;
-    bool ring = false;  // over one of the axes
+    bool ring = false;     // over one of the axes
+    bool zigzags = false;  // the ring, where it can
     std::string ToString() const;
   };
   // What every rank computed: values an output and rank, and the largest of an output.

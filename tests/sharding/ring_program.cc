@@ -1,5 +1,7 @@
 #include "tests/sharding/ring_program.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,6 +61,10 @@ class Ranks {
       Shift(shift);
       return absl::OkStatus();
     }
+    if (auto zigzag = llvm::dyn_cast<ir::ZigzagOp>(op)) {
+      Zigzag(zigzag);
+      return absl::OkStatus();
+    }
     std::vector<Parts> results(op.getNumResults());
     for (int64_t rank = 0; rank < mesh_.Ranks(); ++rank) {
       const std::vector<int64_t> at = mesh_.CoordinatesOf(rank);
@@ -83,18 +89,58 @@ class Ranks {
     return *TileOf(WholeSpec(value.getType()), {states.begin(), states.end()}, mesh_, at);
   }
 
-  void Shift(ir::ShiftOp shift) {
-    const auto axis = static_cast<size_t>(shift.getAxis());
+  // The rank that is at `target` along an axis, and as `rank` along the others.
+  size_t RankAlong(int64_t rank, size_t axis, int64_t target) const {
     int64_t stride = 1;
     for (size_t inner = axis + 1; inner < mesh_.sizes.size(); ++inner) stride *= mesh_.sizes[inner];
+    return static_cast<size_t>(rank + (target - mesh_.CoordinatesOf(rank)[axis]) * stride);
+  }
+
+  void Shift(ir::ShiftOp shift) {
+    const auto axis = static_cast<size_t>(shift.getAxis());
     const Parts& from = Of(shift.getInput());
     Parts to(from.size());
     for (int64_t rank = 0; rank < mesh_.Ranks(); ++rank) {
       const int64_t at = mesh_.CoordinatesOf(rank)[axis];
       const int64_t target = (at + static_cast<int64_t>(shift.getBy())) % mesh_.sizes[axis];
-      to[static_cast<size_t>(rank + (target - at) * stride)] = from[static_cast<size_t>(rank)];
+      to[RankAlong(rank, axis, target)] = from[static_cast<size_t>(rank)];
     }
     Set(shift.getResult(), std::move(to));
+  }
+
+  // By its definition: which rank has which two of all pieces, on the one side and on the other.
+  void Zigzag(ir::ZigzagOp zigzag) {
+    const auto axis = static_cast<size_t>(zigzag.getAxis());
+    const auto dim = static_cast<size_t>(ir::sbpOf(zigzag.getInput().getType()).getStates()[axis].dim);
+    const int64_t count = mesh_.sizes[axis];
+    const auto pieces = [&](int64_t at, bool neighbours) {
+      const int64_t mirror = count - 1 - at, early = at <= mirror ? 2 * at : 2 * mirror + 1;
+      return neighbours ? std::array{2 * at, 2 * at + 1} : std::array{early, 2 * count - 1 - early};
+    };
+    const Parts& from = Of(zigzag.getInput());
+    Parts to = from;
+    for (int64_t rank = 0; rank < mesh_.Ranks(); ++rank) {
+      const std::vector<int64_t> at = mesh_.CoordinatesOf(rank);
+      const std::vector<int64_t> dims = TileAt(zigzag.getInput(), at).dims;
+      size_t piece = static_cast<size_t>(dims[dim]) / 2;
+      for (size_t d = dim + 1; d < dims.size(); ++d) piece *= static_cast<size_t>(dims[d]);
+      for (size_t half = 0; half < 2; ++half) {
+        const int64_t wanted = pieces(at[axis], zigzag.getBack())[half];
+        for (int64_t other = 0; other < count; ++other) {
+          const auto held = pieces(other, !zigzag.getBack());
+          for (size_t i = 0; i < 2; ++i) {
+            if (held[i] != wanted) continue;
+            const Values& source = from[RankAlong(rank, axis, other)];
+            Values& target = to[static_cast<size_t>(rank)];
+            for (size_t outer = 0; outer < target.size(); outer += 2 * piece) {
+              std::copy_n(source.begin() + static_cast<int64_t>(outer + i * piece), piece,
+                          target.begin() + static_cast<int64_t>(outer + half * piece));
+            }
+          }
+        }
+      }
+    }
+    Set(zigzag.getResult(), std::move(to));
   }
 
   const KernelRegistry& registry_;
@@ -104,30 +150,30 @@ class Ranks {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::vector<Values>>> RunRing(const KernelRegistry& registry, mlir::Operation* op,
-                                                         const std::vector<States>& operands,
-                                                         const std::vector<States>& results, const Mesh& mesh,
-                                                         const std::vector<std::vector<Values>>& inputs) {
+absl::StatusOr<RingResults> RunRing(const KernelRegistry& registry, mlir::Operation* op, const std::string& zigzag,
+                                    const std::vector<States>& operands, const std::vector<States>& results,
+                                    const Mesh& mesh, const std::vector<std::vector<Values>>& inputs) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(op->getLoc());
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPointToStart(module->getBody());
   ir::GraphOp graph = GraphOf(builder, op, operands, results, mesh);
   mlir::PassManager passes(op->getContext());
-  passes.addNestedPass<ir::GraphOp>(compiler::createBoxRing());
+  passes.addNestedPass<ir::GraphOp>(compiler::createBoxRing({zigzag}));
   if (failed(mlir::verify(*module)) || failed(passes.run(*module))) return absl::InternalError("weft-box-ring failed");
   Ranks ranks(registry, mesh);
   for (auto [argument, parts] : llvm::zip(graph.getBody().getArguments(), inputs)) ranks.Set(argument, parts);
-  std::vector<Parts> outputs;
+  RingResults ring;
   bool goes_round = false;
   for (mlir::Operation& one : graph.getBody().front()) {
     goes_round |= one.hasAttr("blocks");
+    ring.zigzag |= one.hasAttr("zigzag");
     if (auto output = llvm::dyn_cast<ir::OutputOp>(one)) {
-      outputs.push_back(ranks.Of(output.getValue()));
+      ring.values.push_back(ranks.Of(output.getValue()));
     } else if (absl::Status status = ranks.Run(one); !status.ok()) {
       return status;
     }
   }
-  return goes_round ? absl::StatusOr<std::vector<Parts>>(std::move(outputs)) : absl::InternalError("no ring was made");
+  return goes_round ? absl::StatusOr<RingResults>(std::move(ring)) : absl::InternalError("no ring was made");
 }
 
 }  // namespace weft::tests

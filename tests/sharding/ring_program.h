@@ -2,6 +2,7 @@
 #ifndef WEFT_TESTS_SHARDING_RING_PROGRAM_H_
 #define WEFT_TESTS_SHARDING_RING_PROGRAM_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,13 +13,17 @@
 
 namespace weft::tests {
 
-// What the results of `op` are on every rank, a list a result: `inputs` are the operands' parts, a list an operand,
-// which lie as `operands` say; the results will lie as `results` say. Fails where weft-box-ring leaves no ring, or a
-// kernel fails.
-absl::StatusOr<std::vector<std::vector<Values>>> RunRing(const KernelRegistry& registry, mlir::Operation* op,
-                                                         const std::vector<States>& operands,
-                                                         const std::vector<States>& results, const Mesh& mesh,
-                                                         const std::vector<std::vector<Values>>& inputs);
+struct RingResults {
+  std::vector<std::vector<Values>> values;  // a result, a rank
+  bool zigzag = false;                      // whether ranks had halves from both ends of the sequence
+};
+
+// What the results of `op` are on every rank: `inputs` are the operands' parts, a list an operand, which lie as
+// `operands` say; the results will lie as `results` say. `zigzag`: of weft-box-ring. Fails where that leaves no ring,
+// or a kernel fails.
+absl::StatusOr<RingResults> RunRing(const KernelRegistry& registry, mlir::Operation* op, const std::string& zigzag,
+                                    const std::vector<States>& operands, const std::vector<States>& results,
+                                    const Mesh& mesh, const std::vector<std::vector<Values>>& inputs);
 
 }  // namespace weft::tests
 

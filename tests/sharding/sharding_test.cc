@@ -95,6 +95,7 @@ TEST_P(ShardingTest, EveryLayoutGivesWhatOneRankGives) {
     for (const std::string& failure : check.Check(rule, mesh, coverage)) ADD_FAILURE() << one.op << "\n" << failure;
   }
   EXPECT_EQ(coverage.refused > 0, one.uneven) << coverage.refused << " layouts were refused";
+  EXPECT_EQ(coverage.zigzag > 0, rule.ring && rule.ring->zigzag) << coverage.zigzag << " zigzag rings";
   std::cout << "coverage: " << coverage.signatures << " signatures, " << coverage.layouts << " layouts, "
             << coverage.refused << " refused, " << coverage.kernel_runs << " runs\n";
 }

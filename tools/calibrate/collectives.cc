@@ -42,8 +42,9 @@ struct Entry {
 
 CollectiveSpec SpecOf(CollectiveKind kind, int64_t bytes, int64_t members) {
   const CollectiveFacts& facts = FactsOf(kind);
-  // Parts of parts are whole numbers of elements.
-  const int64_t elements = std::max<int64_t>(bytes / 4 / (members * members), 1) * members * members;
+  // Parts of parts, and halves of them, are whole numbers of elements.
+  const int64_t unit = 2 * members * members;
+  const int64_t elements = std::max<int64_t>(bytes / 4 / unit, 1) * unit;
   const int64_t own = facts.gathers ? elements / members : elements;
   CollectiveSpec spec{.kind = kind, .dims = {own}};
   if (facts.passes) spec.by = 1;

@@ -220,7 +220,7 @@ bool isPartial(SbpState state, bool max) { return state.kind == (max ? SbpState:
 bool changes(CollectiveOp op, SbpState from, SbpState to) {
   int64_t dim = op.getDim().value_or(-1), split = op.getSplitDim().value_or(-1);
   CollectiveFacts facts = FactsOf(kindOf(op.getKind()));
-  if (facts.passes) {
+  if (facts.moves()) {
     return from == SbpState::split(dim) && to == from;
   }
   bool brought = facts.gathers ? from == SbpState::split(dim) : isPartial(from, op.getMax());

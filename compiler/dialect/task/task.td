@@ -57,7 +57,7 @@ def Task_StreamKind : I32EnumAttr<"StreamKind", "what a stream does", [
 def Task_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does", [
     I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"ReduceScatter", 1, "reduce_scatter">,
     I32EnumAttrCase<"AllGather", 2, "all_gather">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
-    I32EnumAttrCase<"Shift", 4, "shift">]> {
+    I32EnumAttrCase<"Shift", 4, "shift">, I32EnumAttrCase<"Zigzag", 5, "zigzag">]> {
   let cppNamespace = "::weft::task";
 }
 
@@ -177,8 +177,8 @@ def Task_CollectiveOp : Task_Op<"collective"> {
   let summary = "A collective among the ranks that differ on `axes` only";
   let description = [{
     `all_reduce`: P to B; `reduce_scatter`: P to S(dim); `all_gather`: S(dim) to B; `all_to_all`: S(dim) to
-    S(split_dim); `shift`: S(dim) to S(dim), a part to the member `by` places on. `max` takes the maximum instead of the
-    sum.
+    S(split_dim); `shift`: S(dim) to S(dim), a part to the member `by` places on; `zigzag`: S(dim) to S(dim), a half
+    of a part to the member as far from the other end, or `back`. `max` takes the maximum instead of the sum.
 
     Example: `task.collective all_reduce [0] %0 to %0 step : !t, !t`
 
@@ -186,10 +186,10 @@ def Task_CollectiveOp : Task_Op<"collective"> {
     on those axes alone.
   }];
   let arguments = (ins Task_CollectiveKind:$kind, DenseI64ArrayAttr:$axes, UnitAttr:$max, OptionalAttr<I64Attr>:$dim,
-                       OptionalAttr<I64Attr>:$split_dim, OptionalAttr<I64Attr>:$by, Task_BufferType:$input, Task_BufferType:$output,
+                       OptionalAttr<I64Attr>:$split_dim, OptionalAttr<I64Attr>:$by, UnitAttr:$back, Task_BufferType:$input, Task_BufferType:$output,
                        Task_Section:$section);
   let assemblyFormat = [{
-    $kind $axes (`max` $max^)? (`dim` $dim^)? (`split` $split_dim^)? (`by` $by^)? $input `to` $output $section attr-dict
+    $kind $axes (`max` $max^)? (`dim` $dim^)? (`split` $split_dim^)? (`by` $by^)? (`back` $back^)? $input `to` $output $section attr-dict
     `:` type($input) `,` type($output)
   }];
   let hasVerifier = 1;

@@ -5,6 +5,11 @@
 //       ▼               ▼               ▼
 //   attention 0 ──▶ attention 1 ──▶ attention 2     these compute
 //       └─────────────▶ merge ────────▶ merge ─ ...
+//
+// Where that is worth it, halves of all that goes in are exchanged first, and of what comes out.
+#include "compiler/analysis/ring.h"
+#include "compiler/analysis/boxing.h"
+#include "compiler/analysis/cost.h"
 #include "compiler/passes/box/passes.h"
 #include "ops/attention/ops.h"
 #include "ops/elementwise/ops.h"
@@ -23,19 +28,20 @@ using Pair = std::array<Value, 2>;
 class Ring {
 public:
   // `number` is the axis.
-  Ring(Operation *op, int64_t number, const ShardingRule::Ring &rule, int64_t parts, int64_t keys)
-      : op_(op), axis_(number), parts_(parts), blocks_(rule.blocks(keys / parts, parts)), b_(op) {}
+  Ring(Operation *op, int64_t number, const ShardingRule::Ring &rule, int64_t parts, int64_t keys, bool zigzags)
+      : op_(op), axis_(number), parts_(parts), blocks_(rule.blocks(keys / parts, parts)), zigzag_(zigzags), b_(op) {}
 
   int64_t blocks() const { return blocks_; }
 
   void forward(AttentionOp op) {
-    Pair keys = {op.getK(), op.getV()};
+    const Value q = kept(op.getQ());
+    Pair keys = {kept(op.getK()), kept(op.getV())};
     Value out, lse;
     for (int64_t turn = 0; turn < blocks_; ++turn) {
       Pair next = turn + 1 < blocks_ ? shift(keys, 1) : Pair();
-      auto block = create<AttentionOp, 2>(b_, op.getLoc(), op.getQ(), keys[0], keys[1], op.getBias(), op.getMask(),
+      auto block = create<AttentionOp, 2>(b_, op.getLoc(), q, keys[0], keys[1], op.getBias(), op.getMask(),
                                           op.getCausalAttr(), op.getWindowAttr(), op.getUnfusedAttr(),
-                                          op.getScaleAttr(), number(turn), number(parts_));
+                                          op.getScaleAttr(), number(turn), number(parts_), zigzagAttr());
       lies(block.getOut(), op.getOut());
       block.getSaved().setType(withSbp(tensorOf(block.getSaved()), lseSbp(op)));
       belongs(block);
@@ -52,22 +58,23 @@ public:
       }
       keys = next;
     }
-    op.getOut().replaceAllUsesWith(cast(out, tensorOf(op.getOut()).getElementType()));
+    op.getOut().replaceAllUsesWith(zigzag(cast(out, tensorOf(op.getOut()).getElementType()), /*back=*/true));
     if (op.getSaved()) {
-      op.getSaved().replaceAllUsesWith(lse);
+      op.getSaved().replaceAllUsesWith(zigzag(lse, /*back=*/true));
     }
     op.erase();
   }
 
   void gradient(AttentionGradOp op) {
-    Pair keys = {op.getK(), op.getV()}, sums;
+    const Value dout = zigzag(op.getDout()), out = zigzag(op.getOut()), lse = before(op.getSaved());
+    const Value q = kept(op.getQ());
+    Pair keys = {kept(op.getK()), kept(op.getV())}, sums;
     Value dq;
     for (int64_t turn = 0; turn < blocks_; ++turn) {
       Pair next = turn + 1 < blocks_ ? shift(keys, 1) : Pair();
-      auto block =
-          create<AttentionGradOp, 3>(b_, op.getLoc(), op.getDout(), op.getQ(), keys[0], keys[1], op.getOut(),
-                                     op.getSaved(), op.getBias(), op.getMask(), op.getCausalAttr(), op.getWindowAttr(),
-                                     op.getUnfusedAttr(), op.getScaleAttr(), number(turn), number(parts_));
+      auto block = create<AttentionGradOp, 3>(b_, op.getLoc(), dout, q, keys[0], keys[1], out, lse, op.getBias(),
+                                              op.getMask(), op.getCausalAttr(), op.getWindowAttr(), op.getUnfusedAttr(),
+                                              op.getScaleAttr(), number(turn), number(parts_), zigzagAttr());
       for (auto [made, like] : llvm::zip(block->getResults(), op->getResults())) {
         lies(made, like);
       }
@@ -82,9 +89,9 @@ public:
       }
       keys = next;
     }
-    op.getDq().replaceAllUsesWith(cast(dq, tensorOf(op.getDq()).getElementType()));
-    op.getDk().replaceAllUsesWith(sums[0]);
-    op.getDv().replaceAllUsesWith(sums[1]);
+    op.getDq().replaceAllUsesWith(zigzag(cast(dq, tensorOf(op.getDq()).getElementType()), /*back=*/true));
+    op.getDk().replaceAllUsesWith(zigzag(sums[0], /*back=*/true));
+    op.getDv().replaceAllUsesWith(zigzag(sums[1], /*back=*/true));
     op.erase();
   }
 
@@ -100,6 +107,36 @@ private:
       value = made;
     }
     return pair;
+  }
+
+  mlir::UnitAttr zigzagAttr() { return zigzag_ ? b_.getUnitAttr() : mlir::UnitAttr(); }
+
+  Value zigzag(Value value, bool back = false) {
+    if (!zigzag_) {
+      return value;
+    }
+    auto made = b_.create<ZigzagOp>(op_->getLoc(), value.getType(), value, uint64_t(axis_), back);
+    belongs(made);
+    return made;
+  }
+
+  // The same, but what the forward has exchanged already is kept for the gradient: nobody else keeps what it was made
+  // of.
+  Value kept(Value value) {
+    for (Operation *user : value.getUsers()) {
+      auto made = llvm::dyn_cast<ZigzagOp>(user);
+      if (zigzag_ && made && !made.getBack() && int64_t(made.getAxis()) == axis_ &&
+          made->getBlock() == op_->getBlock() && made->isBeforeInBlock(op_)) {
+        return made;
+      }
+    }
+    return zigzag(value);
+  }
+
+  // What `value` was before the forward exchanged it back.
+  Value before(Value value) {
+    auto made = value.getDefiningOp<ZigzagOp>();
+    return zigzag_ && made && made.getBack() && int64_t(made.getAxis()) == axis_ ? made.getInput() : zigzag(value);
   }
 
   Value cast(Value value, mlir::Type type) {
@@ -132,11 +169,23 @@ private:
 
   Operation *const op_;
   const int64_t axis_, parts_, blocks_;
+  const bool zigzag_;
   mlir::OpBuilder b_;
 };
 
 struct BoxRing : impl::BoxRingBase<BoxRing> {
+  using BoxRingBase::BoxRingBase;
+
   void runOnOperation() override {
+    if (zigzag != "cheaper" && zigzag != "always" && zigzag != "never") {
+      getOperation().emitOpError() << "zigzag: expected cheaper, always or never, got " << zigzag;
+      return signalPassFailure();
+    }
+    llvm::FailureOr<CostModel> machine = machineOf(getOperation());
+    if (failed(machine)) {
+      return signalPassFailure();
+    }
+    machine_ = std::move(*machine);
     for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front())) {
       if (auto attention = llvm::dyn_cast<AttentionOp>(op)) {
         replace(attention, [&](Ring &&ring) { ring.forward(attention); });
@@ -149,17 +198,35 @@ struct BoxRing : impl::BoxRingBase<BoxRing> {
 private:
   template <typename Op, typename Body> void replace(Op op, const Body &body) {
     SbpAttr keys = sbpOf(op.getK().getType());
-    std::optional<ShardingRule::Ring> rule = op.getShardingRule().ring;
+    const ShardingRule rule = op.getShardingRule();
     const auto *axis = llvm::find(keys.getStates(), SbpState::split(1));
-    if (!rule || axis == keys.getStates().end()) {
+    if (!rule.ring || axis == keys.getStates().end()) {
       return;
     }
     const int64_t number = axis - keys.getStates().begin();
-    Ring ring(op, number, *rule, getOperation().getPlacement(stageOf(op)).getSizes()[number], shapeOf(op.getK())[1]);
+    PlacementAttr placement = getOperation().getPlacement(stageOf(op));
+    const int64_t parts = placement.getSizes()[number];
+    const bool zigzags = isCheaper(op, rule, number, placement);
+    Ring ring(op, number, *rule.ring, parts, shapeOf(op.getK())[1], zigzags);
     ++numRings;
+    numZigzags += zigzags ? 1 : 0;
     numBlocks += unsigned(ring.blocks());
     body(std::move(ring));
   }
+
+  // Rows that another axis splits as well are not whole halves.
+  template <typename Op> bool isCheaper(Op op, const ShardingRule &rule, int64_t axis, PlacementAttr placement) const {
+    if (zigzag == "never" || llvm::count(sbpOf(op.getQ().getType()).getStates(), SbpState::split(1)) != 1) {
+      return false;
+    }
+    auto tile = [&](Value value) { return tileOf(value, placement); };
+    const RingCost cost =
+        ringCost(op, rule, llvm::map_to_vector(op->getOperands(), tile), llvm::map_to_vector(op->getResults(), tile),
+                 placement.getSizes()[axis], spreadOf(placement.getSizes(), {int(axis)}, machine_), machine_);
+    return zigzag == "always" ? cost.zigzag.has_value() : cost.zigzags();
+  }
+
+  CostModel machine_;
 };
 
 } // namespace

@@ -162,7 +162,11 @@ private:
       return lowerBox(box);
     }
     if (auto shift = llvm::dyn_cast<ShiftOp>(op)) {
-      lowerShift(shift);
+      lowerMove(shift, task::CollectiveKind::Shift, shift.getByAttr());
+      return mlir::success();
+    }
+    if (auto zigzag = llvm::dyn_cast<ZigzagOp>(op)) {
+      lowerMove(zigzag, task::CollectiveKind::Zigzag, {}, zigzag.getBackAttr());
       return mlir::success();
     }
     if (auto accumulate = llvm::dyn_cast<AccumulateOp>(op)) {
@@ -461,21 +465,23 @@ private:
         box.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), task::kindOf(kind)), b_.getDenseI64ArrayAttr(axes),
         before.kind == SbpState::PartialMax ? b_.getUnitAttr() : mlir::UnitAttr(),
         dim(facts.has_parts(), facts.gathers ? before.dim : after.dim), dim(facts.has_split_dim(), after.dim),
-        mlir::IntegerAttr(), source, target, task::SectionAttr::get(b_.getContext(), sectionOf(box)));
+        mlir::IntegerAttr(), mlir::UnitAttr(), source, target, task::SectionAttr::get(b_.getContext(), sectionOf(box)));
     mark(op, box);
     return mlir::success();
   }
 
-  void lowerShift(ShiftOp shift) {
-    auto made = buffer(shift.getLoc(), nameOf(shift, 0), kindOf(shift, BufferKind::Communication), shift.getResult());
-    const SbpState state = sbpOf(shift.getType()).getStates()[shift.getAxis()];
-    auto op = b_.create<task::CollectiveOp>(
-        shift.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), task::CollectiveKind::Shift),
-        b_.getDenseI64ArrayAttr({int64_t(shift.getAxis())}), mlir::UnitAttr(), b_.getI64IntegerAttr(state.dim),
-        mlir::IntegerAttr(), shift.getByAttr(), map_.lookup(shift.getInput()), made,
-        task::SectionAttr::get(b_.getContext(), sectionOf(shift)));
-    mark(op, shift);
-    map_[shift.getResult()] = made;
+  // A shift or a zigzag.
+  template <typename Op>
+  void lowerMove(Op move, task::CollectiveKind kind, mlir::IntegerAttr by, mlir::UnitAttr back = {}) {
+    auto made = buffer(move.getLoc(), nameOf(move, 0), kindOf(move, BufferKind::Communication), move.getResult());
+    const SbpState state = sbpOf(move.getType()).getStates()[move.getAxis()];
+    auto op = b_.create<task::CollectiveOp>(move.getLoc(), task::CollectiveKindAttr::get(b_.getContext(), kind),
+                                            b_.getDenseI64ArrayAttr({int64_t(move.getAxis())}), mlir::UnitAttr(),
+                                            b_.getI64IntegerAttr(state.dim), mlir::IntegerAttr(), by, back,
+                                            map_.lookup(move.getInput()), made,
+                                            task::SectionAttr::get(b_.getContext(), sectionOf(move)));
+    mark(op, move);
+    map_[move.getResult()] = made;
   }
 
   void transfer(BoxOp box, int64_t from, int64_t to) {

@@ -9,6 +9,10 @@
 
 namespace weft::compiler {
 
+/// The share of an overlapped reduction's seconds that the backward does not hide. Of GPT-2 345M's reductions on 64
+/// H200s 1.0 of 1.95 ms are exposed with 2 layers, and 0.03 of 9.7 ms with 24.
+inline constexpr double kExposedShare = 0.5;
+
 /// What the search counts for a box of a value: its seconds, weighed by what they do not say.
 double boxSeconds(const SolverValue &value, ir::SbpState from, ir::SbpState to, const plan::Spread &axis,
                   const CostModel &machine);

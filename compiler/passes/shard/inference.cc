@@ -1,11 +1,15 @@
 #include "compiler/passes/shard/inference.h"
 
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "compiler/analysis/boxing.h"
 #include "compiler/analysis/cost.h"
 #include "compiler/analysis/repeats.h"
+#include "compiler/analysis/ring.h"
 #include "compiler/passes/shard/blocks.h"
+#include "compiler/passes/shard/box_costs.h"
 #include "compiler/passes/shard/exact.h"
 #include "compiler/passes/shard/next_best.h"
 #include "ops/elementwise/ops.h"
@@ -166,40 +170,7 @@ bool Inference::isFree(Operation *op) {
          (llvm::isa<AccumulateOp>(op) && graph_.getMicroBatches() == 1);
 }
 
-// A ring on the axis behind those decided: block after block, the next ones under way meanwhile. All blocks together
-// are what the op would do with whole keys. A result of the rows is read and written once more for each block behind
-// the first one, in float32.
-double Inference::ringSeconds(const OpInfo &info, WeftOpInterface op, SmallVector<RankedTensorType> operands,
-                              llvm::ArrayRef<RankedTensorType> results, PlacementAttr placement) {
-  const ShardingRule::Ring &ring = *info.rule.ring;
-  const int axis = int(info.perAxis.size());
-  const int64_t parts = placement.getSizes()[axis];
-  double moved = 0, merged = 0;
-  int64_t blocks = parts;
-  for (int operand : ring.operands) {
-    RankedTensorType &type = operands[operand];
-    moved += double(bytesOf(type));
-    SmallVector<int64_t> whole(type.getShape());
-    const ShardingRule::Tensor &dims = info.rule.operands[operand];
-    const size_t along =
-        llvm::find_if(dims, [&](auto &dim) { return llvm::is_contained(dim, ring.keys); }) - dims.begin();
-    blocks = ring.blocks(whole[along], parts);
-    whole[along] *= parts;
-    type = RankedTensorType::get(whole, type.getElementType());
-  }
-  for (auto [i, type] : llvm::enumerate(results)) {
-    (llvm::is_contained(ring.results, int(i)) ? moved : merged) +=
-        llvm::is_contained(ring.results, int(i)) ? double(bytesOf(type)) : 3 * 4 * double(type.getNumElements());
-  }
-  const double all = plan::KernelSeconds(machine_, workOf(op, operands, results));
-  const double block =
-      all / double(blocks) + plan::KernelSeconds(machine_, {}) + plan::KernelSeconds(machine_, {0, 0, merged});
-  const double shift = plan::CollectiveSeconds(machine_, CollectiveKind::kShift, moved,
-                                               spreadOf(placement.getSizes(), {axis}, machine_));
-  return block + double(blocks - 1) * std::max(block, shift) + (ring.results.empty() || blocks == 1 ? 0 : shift);
-}
-
-double Inference::nodeSeconds(OpInfo &info, const Signature &candidate, PlacementAttr placement) {
+double Inference::nodeSeconds(const OpInfo &info, llvm::ArrayRef<const Signature *> perAxis, PlacementAttr placement) {
   auto weftOp = llvm::dyn_cast<WeftOpInterface>(info.op);
   if (!weftOp || isFree(info.op)) {
     return 0;
@@ -208,17 +179,67 @@ double Inference::nodeSeconds(OpInfo &info, const Signature &candidate, Placemen
   auto tiles = [&](mlir::ValueRange values, auto member, SmallVector<RankedTensorType> &out) {
     for (auto [i, value] : llvm::enumerate(values)) {
       States states;
-      for (const Signature *s : info.perAxis) {
+      for (const Signature *s : perAxis) {
         states.push_back((s->*member)[i]);
       }
-      states.push_back((candidate.*member)[i]);
       out.push_back(tile(tensorOf(value), states, placement));
     }
   };
   tiles(info.op->getOperands(), &Signature::operands, operands);
   tiles(info.op->getResults(), &Signature::results, results);
-  return candidate.ring ? ringSeconds(info, weftOp, operands, results, placement)
-                        : plan::KernelSeconds(machine_, workOf(weftOp, operands, results));
+  const auto *ring = llvm::find_if(perAxis, [](const Signature *s) { return s->ring; });
+  if (ring == perAxis.end()) {
+    return plan::KernelSeconds(machine_, workOf(weftOp, operands, results));
+  }
+  const int axis = int(ring - perAxis.begin());
+  return ringCost(weftOp, info.rule, operands, results, placement.getSizes()[axis],
+                  spreadOf(placement.getSizes(), {axis}, machine_), machine_)
+      .seconds();
+}
+
+States Inference::wanted(const OpInfo &info, unsigned operand) {
+  States states;
+  for (const Signature *s : info.perAxis) {
+    states.push_back(s->operands[operand]);
+  }
+  return states;
+}
+
+double Inference::seconds() {
+  double sum = 0;
+  Routes routes(machine_);
+  std::set<std::tuple<void *, int64_t, States>> boxed; // a value is boxed once for all ops of a stage
+  for (const OpInfo &info : ops_) {
+    PlacementAttr placement = graph_.getPlacement(info.stage);
+    sum += sections_.runs(info.op, double(graph_.getMicroBatches())) * nodeSeconds(info, info.perAxis, placement);
+    for (auto [i, value] : llvm::enumerate(info.op->getOperands())) {
+      const States from = produced(value), to = wanted(info, unsigned(i));
+      if (stageOf(value) != info.stage || !boxed.insert({value.getAsOpaquePointer(), info.stage, to}).second) {
+        continue;
+      }
+      double route = 0;
+      for (const BoxStep &step : routes.find(from, to, tensorOf(value), placement.getSizes())) {
+        route += step.seconds;
+      }
+      const bool overlapped = llvm::isa_and_nonnull<AccumulateOp>(value.getDefiningOp());
+      sum += boxRuns(info.op, value) * route * (overlapped ? kExposedShare : 1);
+    }
+  }
+  return sum;
+}
+
+bool Inference::mayGainFromRings() {
+  return llvm::any_of(ops_, [&](const OpInfo &info) {
+    llvm::ArrayRef<int64_t> sizes = graph_.getPlacement(info.stage).getSizes();
+    bool another = false; // an axis of the sequence that does something else
+    for (size_t axis = 0; axis < sizes.size(); ++axis) {
+      if (sizes[axis] > 1 && another) {
+        return true;
+      }
+      another |= info.rule.ring && sizes[axis] > 1 && splitsInputs(axis, 1) && !info.perAxis[axis]->ring;
+    }
+    return false;
+  });
 }
 
 // Whether a signature leaves bytes, which no collective adds up, as pending sums.
@@ -372,7 +393,9 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
     for (const Signature &s : info.signatures) {
       if (isLegal(s) && (s.ring || !ringAlone)) {
         node.candidates.push_back(&s);
-        node.seconds.push_back(nodeSeconds(info, s, placement));
+        SmallVector<const Signature *> perAxis(info.perAxis);
+        perAxis.push_back(&s);
+        node.seconds.push_back(nodeSeconds(info, perAxis, placement));
       }
     }
     if (node.candidates.empty()) {

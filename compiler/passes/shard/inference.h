@@ -49,6 +49,16 @@ public:
 
   llvm::MutableArrayRef<OpInfo> ops() { return ops_; }
 
+  /// The states that an op wants of an operand, on the axes decided so far.
+  static States wanted(const OpInfo &info, unsigned operand);
+
+  /// What a step takes as decided: all ops and boxes, one after the other.
+  double seconds();
+
+  /// Whether an axis of the sequence took something from those that are decided later, such as heads, which keys that
+  /// go round would leave to them. On the last axis all has been weighed.
+  bool mayGainFromRings();
+
   /// The states of a value as its producer makes it, on the axes decided so far.
   States produced(mlir::Value value) const;
 
@@ -62,9 +72,7 @@ private:
   mlir::RankedTensorType tile(mlir::RankedTensorType type, llvm::ArrayRef<ir::SbpState> states,
                               ir::PlacementAttr placement) const;
   bool isFree(mlir::Operation *op);
-  double ringSeconds(const OpInfo &info, ir::WeftOpInterface op, llvm::SmallVector<mlir::RankedTensorType> operands,
-                     llvm::ArrayRef<mlir::RankedTensorType> results, ir::PlacementAttr placement);
-  double nodeSeconds(OpInfo &info, const ir::Signature &candidate, ir::PlacementAttr placement);
+  double nodeSeconds(const OpInfo &info, llvm::ArrayRef<const ir::Signature *> perAxis, ir::PlacementAttr placement);
   bool honoursPins(OpInfo &info, const ir::Signature &s, size_t axis);
   bool leavesRoom(OpInfo &info, llvm::SmallVector<const ir::Signature *> &perAxis, ir::PlacementAttr placement);
   bool legal(OpInfo &info, const ir::Signature &s, size_t axis, ir::PlacementAttr placement);

@@ -160,6 +160,27 @@ weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", []
 
 // -----
 
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{zigzag: expected blocks of an even number of rows and as many keys, causal, without window, bias and mask}}
+  %0 = weft.attention %q, %q, %q block(1) blocks(4) zigzag : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{zigzag: expected blocks of an even number of rows and as many keys, causal, without window, bias and mask}}
+  %0 = weft.attention %q, %q, %q causal block(1) blocks(8) zigzag : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
+weft.graph @g("q" %q: tensor<2x8x6x4xf32>) placements [#weft.placement<"cpu", [], [0]>] {
+  // expected-error @+1 {{zigzag: expected blocks of an even number of rows and as many keys, causal, without window, bias and mask}}
+  %0 = weft.attention %q, %q, %q causal zigzag : (tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6x4xf32>) -> tensor<2x8x6x4xf32>
+}
+
+// -----
+
 weft.graph @g("q" %q: tensor<2x8x6x4xf32>, "l" %l: tensor<2x8x6xf32>) placements [#weft.placement<"cpu", [], [0]>] {
   // expected-error @+1 {{lse: expected 'tensor<2x6x8xf32>', got 'tensor<2x8x6xf32>'}}
   %0, %1 = weft.attention_merge %q, %l, %q, %l : (tensor<2x8x6x4xf32>, tensor<2x8x6xf32>, tensor<2x8x6x4xf32>, tensor<2x8x6xf32>) -> (tensor<2x8x6x4xf32>, tensor<2x8x6xf32>)

@@ -52,6 +52,17 @@ weft.graph @rows_of_two_places("q" %q: !q, "k" %k: !k) placements [#mesh] {
 
 #mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
 !q = tensor<2x8x8x4xf32, #weft.sbp<S(1)>>
+weft.graph @zigzag("q" %q: !q) placements [#mesh] {
+  %other = weft.zigzag %q axis(0) : (!q) -> !q
+  %block = weft.attention %other, %other, %other causal block(1) blocks(2) zigzag : (!q, !q, !q) -> !q
+  // expected-error @+1 {{axis: expected one that splits the operand, got 1 of 'tensor<2x8x8x4xf32, #weft.sbp<S(1)>>'}}
+  %next = weft.zigzag %q axis(1) : (!q) -> !q
+}
+
+// -----
+
+#mesh = #weft.placement<"cpu", [context = 2], [0, 1]>
+!q = tensor<2x8x8x4xf32, #weft.sbp<S(1)>>
 weft.graph @shift("q" %q: !q) placements [#mesh] {
   // expected-error @+1 {{axis: expected one that splits the operand, got 1 of 'tensor<2x8x8x4xf32, #weft.sbp<S(1)>>'}}
   %next = weft.shift %q axis(1) by(1) : (!q) -> !q

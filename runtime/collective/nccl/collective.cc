@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Operation>> NcclCollective::Create(NcclCommunicat
   return made;
 }
 
-// A tensor that is cut along `dim` is [outer, n, run]: its parts are [n, outer, run].
+// A tensor that is cut along `dim` is [outer, n, run]: its parts are [n, outer, run]. Of a zigzag n is 2.
 absl::Status NcclCollective::Add(const CollectiveSpec& spec, int64_t& staging_bytes) {
   const absl::StatusOr<std::vector<int64_t>> outputs = OutputDims(spec, members_);
   if (!outputs.ok()) return outputs.status();
@@ -52,23 +52,26 @@ absl::Status NcclCollective::Add(const CollectiveSpec& spec, int64_t& staging_by
             .type = nccl::TypeOf(spec.dtype),
             .by = spec.by};
   const CollectiveFacts& facts = FactsOf(spec.kind);
-  const int64_t part_elements = facts.cuts ? elements / members_ : elements;
+  // The one in the middle keeps its tensor as it is.
+  if (facts.mirrors) part.zigzag = ZigzagMovesOf(Member(), members_, spec.back);
+  const int64_t parts = !facts.mirrors ? members_ : part.zigzag.mirrors ? 2 : 1;
+  const int64_t part_elements = facts.cuts || facts.mirrors ? elements / parts : elements;
   part.count = static_cast<size_t>(part_elements);
   part.part_bytes = part_elements * element_bytes;
   const auto transpose = [&](const std::vector<int64_t>& dims, int dim, bool pack) -> absl::Status {
     const int64_t outer = Product(dims.begin(), dims.begin() + dim);
-    if (members_ == 1 || outer <= 1 || part_elements == 0) return absl::OkStatus();
+    if (parts == 1 || outer <= 1 || part_elements == 0) return absl::OkStatus();
     const int64_t run = part_elements / outer;
-    absl::StatusOr<GpuMove> move = pack ? GpuMove::Transpose(&gpu_, outer, members_, run, element_bytes)
-                                        : GpuMove::Transpose(&gpu_, members_, outer, run, element_bytes);
+    absl::StatusOr<GpuMove> move = pack ? GpuMove::Transpose(&gpu_, outer, parts, run, element_bytes)
+                                        : GpuMove::Transpose(&gpu_, parts, outer, run, element_bytes);
     if (!move.ok()) return move.status();
     (pack ? part.pack : part.unpack) = *std::move(move);
-    (pack ? part.packed_at : part.unpacked_at) = Take(part.part_bytes * members_, staging_bytes);
+    (pack ? part.packed_at : part.unpacked_at) = Take(part.part_bytes * parts, staging_bytes);
     return absl::OkStatus();
   };
   absl::Status status;
-  if (facts.cuts) status = transpose(spec.dims, spec.cut_dim(), /*pack=*/true);
-  if (status.ok() && facts.gathers) status = transpose(*outputs, spec.dim, /*pack=*/false);
+  if (facts.cuts || facts.mirrors) status = transpose(spec.dims, spec.cut_dim(), /*pack=*/true);
+  if (status.ok() && (facts.gathers || facts.mirrors)) status = transpose(*outputs, spec.dim, /*pack=*/false);
   parts_.push_back(std::move(part));
   return status;
 }
@@ -89,9 +92,11 @@ absl::Status NcclCollective::Before(const Part& part, const void* input, void* o
     void* const packed = const_cast<char*>(From(part, input));
     status = part.pack->Run(&input, 1, &packed, 1, stream);
   }
-  if (!status.ok() || part.kind != Kind::kAllToAll) return status;
-  const int64_t own = comm_->member() * part.part_bytes;
-  return gpu_.Copy(To(part, output) + own, From(part, input) + own, static_cast<size_t>(part.part_bytes), stream);
+  if (!status.ok() || (part.kind != Kind::kAllToAll && part.kind != Kind::kZigzag)) return status;
+  const bool zigzag = part.kind == Kind::kZigzag;
+  const int64_t from = zigzag ? part.zigzag.kept.from : Member(), to = zigzag ? part.zigzag.kept.to : Member();
+  return gpu_.Copy(To(part, output) + to * part.part_bytes, From(part, input) + from * part.part_bytes,
+                   static_cast<size_t>(part.part_bytes), stream);
 }
 
 nccl::Result NcclCollective::Call(const Part& part, const void* input, void* output, nccl::Comm comm, void* stream) {
@@ -111,6 +116,12 @@ nccl::Result NcclCollective::Call(const Part& part, const void* input, void* out
     case Kind::kShift:
       keep(nccl_.Send(from, part.count, part.type, (comm_->member() + part.by) % members_, comm, stream));
       keep(nccl_.Recv(to, part.count, part.type, (comm_->member() + members_ - part.by) % members_, comm, stream));
+      return result;
+    case Kind::kZigzag:
+      if (!part.zigzag.mirrors) return result;
+      // What comes belongs where nothing is kept.
+      keep(nccl_.Send(from + part.zigzag.given.from * part.part_bytes, part.count, part.type, Mirror(), comm, stream));
+      keep(nccl_.Recv(to + (1 - part.zigzag.kept.to) * part.part_bytes, part.count, part.type, Mirror(), comm, stream));
       return result;
     case Kind::kAllToAll:
       break;

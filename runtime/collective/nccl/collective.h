@@ -13,6 +13,7 @@
 #include "runtime/collective/local/gpu_move.h"
 #include "runtime/collective/nccl/comm.h"
 #include "runtime/collective/nccl/nccl.h"
+#include "runtime/collective/share.h"
 
 namespace weft::collective {
 
@@ -35,8 +36,9 @@ class NcclCollective : public Operation {
     Kind kind;
     nccl::Reduction reduction;
     nccl::Type type;
-    int by;            // of a shift
-    size_t count = 0;  // of one member's part; of an all_reduce all
+    int by;  // of a shift
+    ZigzagMoves zigzag = {};
+    size_t count = 0;  // of one member's part, or half; of an all_reduce all
     int64_t part_bytes = 0;
     // Into parts before, out of them behind; at these bytes of the staging.
     std::optional<GpuMove> pack, unpack;
@@ -55,6 +57,8 @@ class NcclCollective : public Operation {
   absl::Status Add(const CollectiveSpec& spec, int64_t& staging_bytes);
   absl::Status Before(const Part& part, const void* input, void* output, void* stream);
   nccl::Result Call(const Part& part, const void* input, void* output, nccl::Comm comm, void* stream);
+  int Member() const { return comm_ == nullptr ? 0 : comm_->member(); }
+  int Mirror() const { return members_ - 1 - Member(); }
   const char* From(const Part& part, const void* input) const;
   char* To(const Part& part, void* output) const;
 

@@ -128,9 +128,10 @@ class CudnnAttention : public GpuAttention {
 absl::Status RunOnce(const CudaContext& context, Runner& runner, const Choice& choice) {
   const GpuAttentionSpec& spec = choice.spec;
   const size_t element = SizeOf(spec.type);
-  const auto rows = static_cast<size_t>(spec.batch * spec.queries * spec.query_heads);
+  const auto rows = static_cast<size_t>(spec.batch * AllQueryRows(spec) * spec.query_heads);
   const size_t query = RoundUp(rows * static_cast<size_t>(spec.depth) * element);
-  const size_t key = RoundUp(static_cast<size_t>(spec.batch * spec.keys * spec.key_heads * spec.depth) * element);
+  const size_t key =
+      RoundUp(static_cast<size_t>(spec.batch * AllKeyRows(spec) * spec.key_heads * spec.depth) * element);
   // With `packed`, q, k and v are interleaved: the next begins behind the heads of one row.
   const size_t row = static_cast<size_t>(spec.query_heads * spec.depth) * element;
   const auto arena = AllocateCudaArena(

@@ -29,15 +29,16 @@ class Builder {
   using Id = AttentionTensor;
   using Dims = std::array<int64_t, 4>;
 
-  // [batch, rows, heads, depth] in memory, one of `parts` alike in a row, seen as [batch, head, row, column].
-  CudnnShape Rows(int64_t rows, int64_t heads, int64_t parts) const {
+  // The first `rows` of [batch, all, heads, depth] in memory, one of `parts` alike in a row, seen as [batch, head, row,
+  // column].
+  CudnnShape Rows(int64_t rows, int64_t all, int64_t heads, int64_t parts) const {
     const int64_t row = parts * heads * spec_.depth;
-    return {{spec_.batch, heads, rows, spec_.depth}, {rows * row, spec_.depth, row, 1}};
+    return {{spec_.batch, heads, rows, spec_.depth}, {all * row, spec_.depth, row, 1}};
   }
   int64_t Parts() const { return spec_.packed ? 3 : 1; }
-  CudnnShape QueryRows() const { return Rows(spec_.queries, spec_.query_heads, Parts()); }
-  CudnnShape KeyRows() const { return Rows(spec_.keys, spec_.key_heads, Parts()); }
-  CudnnShape OutRows() const { return Rows(spec_.queries, spec_.query_heads, 1); }
+  CudnnShape QueryRows() const { return Rows(spec_.queries, AllQueryRows(spec_), spec_.query_heads, Parts()); }
+  CudnnShape KeyRows() const { return Rows(spec_.keys, AllKeyRows(spec_), spec_.key_heads, Parts()); }
+  CudnnShape OutRows() const { return Rows(spec_.queries, AllQueryRows(spec_), spec_.query_heads, 1); }
   Dims ScoreDims() const { return {spec_.batch, spec_.query_heads, spec_.queries, spec_.keys}; }
   Dims RowDims() const { return {spec_.batch, spec_.query_heads, spec_.queries, 1}; }
 
@@ -171,6 +172,8 @@ std::string Describe(const GpuAttentionSpec& spec) {
                                   spec.batch, ",", spec.queries, ",", spec.query_heads, ",", spec.depth, "]");
   absl::StrAppend(&text, " over ", spec.keys, " keys of ", spec.key_heads, " heads");
   if (spec.packed) absl::StrAppend(&text, ", packed");
+  if (AllQueryRows(spec) != spec.queries) absl::StrAppend(&text, ", of ", spec.query_rows, " rows");
+  if (AllKeyRows(spec) != spec.keys) absl::StrAppend(&text, ", of ", spec.key_rows, " rows of keys");
   if (spec.causal) absl::StrAppend(&text, ", causal from ", spec.first_limit);
   return text;
 }

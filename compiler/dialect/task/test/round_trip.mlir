@@ -52,6 +52,10 @@ task.program @stage0 on #weft.placement<"cpu", [data = 2, tensor = 2], [0, 1, 2,
     task.collective all_to_all [0] dim 0 split 1 %x to %t micro {scope = "h.0"} : !x, !t
     // CHECK-NEXT: task.collective shift [0] dim 0 by 1 %[[X]] to %[[X]] micro : <tensor<8x4xf32, #weft.sbp<S(0), B>>>, <tensor<8x4xf32, #weft.sbp<S(0), B>>>
     task.collective shift [0] dim 0 by 1 %x to %x micro : !x, !x
+    // CHECK-NEXT: task.collective zigzag [0] dim 0 %[[X]] to %[[X]] micro : <tensor<8x4xf32, #weft.sbp<S(0), B>>>, <tensor<8x4xf32, #weft.sbp<S(0), B>>>
+    task.collective zigzag [0] dim 0 %x to %x micro : !x, !x
+    // CHECK-NEXT: task.collective zigzag [0] dim 0 back %[[X]] to %[[X]] micro : <tensor<8x4xf32, #weft.sbp<S(0), B>>>, <tensor<8x4xf32, #weft.sbp<S(0), B>>>
+    task.collective zigzag [0] dim 0 back %x to %x micro : !x, !x
   // CHECK-NEXT: }
   }
   // CHECK-NEXT: task.actor "h.0.send" communication step attributes {note = 1 : i64} {

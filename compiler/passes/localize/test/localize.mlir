@@ -272,13 +272,16 @@ weft.graph @swap() placements [#one] {
 }
 
 // -----
-// A shift is a collective along the dimension that its axis splits.
+// A shift and a zigzag are collectives along the dimension that their axis splits.
 // CHECK-LABEL: task.program @stage0
 // CHECK: %[[X:.*]] = task.buffer "input/x" input
 // CHECK: %[[SHIFT:.*]] = task.buffer "h.0/shift.0" communication : <tensor<8x4xf32, #weft.sbp<B, S(1)>>>
 // CHECK-NEXT: task.collective shift [1] dim 1 by 1 %[[X]] to %[[SHIFT]] micro {scope = "h.0"} : <tensor<8x4xf32, #weft.sbp<B, S(1)>>>, <tensor<8x4xf32, #weft.sbp<B, S(1)>>>
+// CHECK-NEXT: %[[ZIGZAG:.*]] = task.buffer "h.0/zigzag.1" communication : <tensor<8x4xf32, #weft.sbp<B, S(1)>>>
+// CHECK-NEXT: task.collective zigzag [1] dim 1 back %[[SHIFT]] to %[[ZIGZAG]] micro {scope = "h.0"} : <tensor<8x4xf32, #weft.sbp<B, S(1)>>>, <tensor<8x4xf32, #weft.sbp<B, S(1)>>>
 #mesh = #weft.placement<"cpu", [data = 2, context = 2], [0, 1, 2, 3]>
 weft.graph @function("x" %x: tensor<8x4xf32, #weft.sbp<B, S(1)>>) placements [#mesh] {
   %0 = weft.shift %x axis(1) by(1) {scope = "h.0"} : (tensor<8x4xf32, #weft.sbp<B, S(1)>>) -> tensor<8x4xf32, #weft.sbp<B, S(1)>>
-  weft.output "y" %0 : (tensor<8x4xf32, #weft.sbp<B, S(1)>>)
+  %1 = weft.zigzag %0 axis(1) back {scope = "h.0"} : (tensor<8x4xf32, #weft.sbp<B, S(1)>>) -> tensor<8x4xf32, #weft.sbp<B, S(1)>>
+  weft.output "y" %1 : (tensor<8x4xf32, #weft.sbp<B, S(1)>>)
 }
