@@ -74,8 +74,8 @@ absl::StatusOr<int64_t> FirstKeyOf(const KernelSpec& spec, const TensorSpec& que
   return (own + blocks - turn) % blocks * keys;
 }
 
-// Of the two pieces that a zigzag leaves to rank `rank` of `ranks`, the number of the earlier one among all. Its second
-// half went to the rank as far from the other end: see BlockMoveOf() of runtime/collective/share.h.
+// Of the two pieces that a zigzag leaves to rank `rank` of `ranks`, the number of the earlier one among all: see
+// ZigzagMovesOf() of runtime/collective/share.h.
 int64_t EarlyPiece(int64_t rank, int64_t ranks) {
   const int64_t mirror = ranks - 1 - rank;
   return rank <= mirror ? 2 * rank : 2 * mirror + 1;

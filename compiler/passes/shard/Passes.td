@@ -21,7 +21,7 @@ def ShardInfer : Pass<"weft-shard-infer", "::weft::ir::GraphOp"> {
 
     Keys of attention that are split over an axis go round in a ring where that is cheaper than to gather them or to split
     heads. As the axis of the sequence is decided before others that could split heads, the whole is inferred a second time there with
-    rings, and the faster one is taken. With `rings` they do so wherever the axis splits the sequence of the inputs and the keys divide, or never.
+    rings, which are taken where that is 2 % faster. With `rings` they do so wherever the axis splits the sequence of the inputs and the keys divide, or never.
 
     With `free`, parameters lie along these axes as is best, but for those that the model calls `pinned`: with the
     signatures of all ops the fastest within `limit`, found exactly for one axis after the other. For
