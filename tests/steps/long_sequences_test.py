@@ -124,7 +124,7 @@ class LongSequencesTest(ProgramTest):
                "batch.micro=1", "batch.global=1", "precision.compute=BF16", "model.set=seq=32768",
                "model.set=positions=32768", "model.set=layers=1", "model.set=heads=16")
         plan = self.plan(*job, job="models/gpt2/1.5b.job")
-        self.assertEqual(self.moved(plan), ZIGZAG)
+        self.assertIn("shift", self.moved(plan))
         seconds = [json.loads(self.run_ok("weft-plan", "show", self.plan(*job, f"graph.ring={ring}", job="models/gpt2/1.5b.job"),
                                           "--json").out)["prediction"]["step_s"] for ring in ("CHEAPER", "NEVER")]
         self.assertLess(seconds[0], seconds[1])

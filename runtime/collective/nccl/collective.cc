@@ -94,6 +94,7 @@ absl::Status NcclCollective::Before(const Part& part, const void* input, void* o
   }
   if (!status.ok() || (part.kind != Kind::kAllToAll && part.kind != Kind::kZigzag)) return status;
   const bool zigzag = part.kind == Kind::kZigzag;
+  if (zigzag && !part.zigzag.mirrors) return status;
   const int64_t from = zigzag ? part.zigzag.kept.from : Member(), to = zigzag ? part.zigzag.kept.to : Member();
   return gpu_.Copy(To(part, output) + to * part.part_bytes, From(part, input) + from * part.part_bytes,
                    static_cast<size_t>(part.part_bytes), stream);
@@ -118,7 +119,11 @@ nccl::Result NcclCollective::Call(const Part& part, const void* input, void* out
       keep(nccl_.Recv(to, part.count, part.type, (comm_->member() + members_ - part.by) % members_, comm, stream));
       return result;
     case Kind::kZigzag:
-      if (!part.zigzag.mirrors) return result;
+      if (!part.zigzag.mirrors) {  // to itself, as every member has a call in every group
+        keep(nccl_.Send(from, part.count, part.type, Member(), comm, stream));
+        keep(nccl_.Recv(to, part.count, part.type, Member(), comm, stream));
+        return result;
+      }
       // What comes belongs where nothing is kept.
       keep(nccl_.Send(from + part.zigzag.given.from * part.part_bytes, part.count, part.type, Mirror(), comm, stream));
       keep(nccl_.Recv(to + (1 - part.zigzag.kept.to) * part.part_bytes, part.count, part.type, Mirror(), comm, stream));
