@@ -339,6 +339,21 @@ TEST(AttentionCudaTest, PartsOfOneTensorAreTheSameNumbers) {
   }
 }
 
+// That results of one kernel are near those of another, and rows without keys exactly as there.
+void ExpectNear(const absl::StatusOr<std::vector<Values>>& want, const absl::StatusOr<std::vector<Values>>& got,
+                double bound, const std::string& what) {
+  ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
+  for (size_t o = 0; o < want->size(); ++o) {
+    for (size_t i = 0; i < (*want)[o].size(); ++i) {
+      if (std::isinf((*want)[o][i])) {
+        ASSERT_EQ((*got)[o][i], (*want)[o][i]) << what << " result " << o << " " << i;
+      } else {
+        ASSERT_NEAR((*got)[o][i], (*want)[o][i], bound) << what << " result " << o << " " << i;
+      }
+    }
+  }
+}
+
 // The rows of rank 2 of 4, in every turn of a ring: the kernels are those of whole keys, with other limits.
 TEST(AttentionCudaTest, BlocksOfKeysAsOnTheCpu) {
   for (const auto& [window, bias] :
@@ -364,21 +379,11 @@ TEST(AttentionCudaTest, BlocksOfKeysAsOnTheCpu) {
           if (*bias != 0) values.push_back(RandomValues(spec_of("attention").inputs[3].elements(), 8, -1, 1));
           return values;
         };
-        const auto compare = [&](const std::string& name, const std::vector<Values>& inputs) {
-          const auto want = RunKernel(Cpu(), spec_of(name), inputs);
-          const auto got = RunGpuKernel(Cuda(), spec_of(name), inputs);
-          ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
-          for (size_t o = 0; o < want->size(); ++o) {
-            for (size_t i = 0; i < (*want)[o].size(); ++i) {
-              if (std::isinf((*want)[o][i])) {
-                ASSERT_EQ((*got)[o][i], (*want)[o][i]);
-              } else {
-                ASSERT_NEAR((*got)[o][i], (*want)[o][i], type == DType::kF32 ? 1e-5 : 2e-2)
-                    << name << " turn " << turn << " window " << window << " bias " << bias << " result " << o << " "
-                    << i;
-              }
-            }
-          }
+        const auto compare = [&, window = window, bias = bias](const std::string& name,
+                                                               const std::vector<Values>& inputs) {
+          ExpectNear(RunKernel(Cpu(), spec_of(name), inputs), RunGpuKernel(Cuda(), spec_of(name), inputs),
+                     type == DType::kF32 ? 1e-5 : 2e-2,
+                     name + " turn " + std::to_string(turn) + " window " + std::to_string(window) + " bias " + bias);
         };
         compare("attention", with_bias({in.q, in.k, in.v}));
         // The log sums of whole rows, of which a block has a part.
@@ -495,20 +500,9 @@ TEST(AttentionCudaTest, ZigzagBlocksAsOnTheCpu) {
         const Inputs in = InputsOf(of_rank, type);
         const auto compare = [&, type = type, by_library = by_library](const std::string& name,
                                                                        const std::vector<Values>& inputs) {
-          const auto want = RunKernel(Cpu(), spec_of(name), inputs);
-          const auto got = on_gpu(name, inputs);
-          ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
-          for (size_t o = 0; o < want->size(); ++o) {
-            for (size_t i = 0; i < (*want)[o].size(); ++i) {
-              if (std::isinf((*want)[o][i])) {
-                ASSERT_EQ((*got)[o][i], (*want)[o][i]);
-              } else {
-                ASSERT_NEAR((*got)[o][i], (*want)[o][i], type == DType::kF32 ? 1e-5 : 2e-2)
-                    << name << " rank " << rank << " turn " << turn << " result " << o << " " << i << " by library "
-                    << by_library;
-              }
-            }
-          }
+          ExpectNear(RunKernel(Cpu(), spec_of(name), inputs), on_gpu(name, inputs), type == DType::kF32 ? 1e-5 : 2e-2,
+                     name + " rank " + std::to_string(rank) + " turn " + std::to_string(turn) +
+                         (by_library ? " by library" : ""));
         };
         compare("attention", {in.q, in.k, in.v});
         compare("attention_grad", {in.dout, in.q, in.k, in.v, in.q, Values(160, 5.0)});
@@ -529,16 +523,7 @@ TEST(AttentionCudaTest, MergesAsOnTheCpu) {
       constexpr double kNone = -std::numeric_limits<double>::infinity();
       inputs[1][0] = inputs[3][1] = inputs[1][2] = inputs[3][2] = kNone;
       const auto want = RunKernel(Cpu(), spec, inputs), got = RunGpuKernel(Cuda(), spec, inputs);
-      ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
-      for (size_t o = 0; o < 2; ++o) {
-        for (size_t i = 0; i < (*want)[o].size(); ++i) {
-          if (std::isinf((*want)[o][i])) {
-            ASSERT_EQ((*got)[o][i], (*want)[o][i]);
-          } else {
-            ASSERT_NEAR((*got)[o][i], (*want)[o][i], 1e-6) << depth << " result " << o << " " << i;
-          }
-        }
-      }
+      ExpectNear(want, got, 1e-6, "depth " + std::to_string(depth));
       EXPECT_EQ((*want)[1][2], kNone);
       EXPECT_EQ((*want)[1][0], inputs[3][0]) << "what the other set says alone";
     }

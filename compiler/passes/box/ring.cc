@@ -206,7 +206,7 @@ private:
     const int64_t number = axis - keys.getStates().begin();
     PlacementAttr placement = getOperation().getPlacement(stageOf(op));
     const int64_t parts = placement.getSizes()[number];
-    const bool zigzags = isCheaper(op, rule, number, placement);
+    const bool zigzags = wantsZigzag(op, rule, number, placement);
     Ring ring(op, number, *rule.ring, parts, shapeOf(op.getK())[1], zigzags);
     ++numRings;
     numZigzags += zigzags ? 1 : 0;
@@ -215,7 +215,8 @@ private:
   }
 
   // Rows that another axis splits as well are not whole halves.
-  template <typename Op> bool isCheaper(Op op, const ShardingRule &rule, int64_t axis, PlacementAttr placement) const {
+  template <typename Op>
+  bool wantsZigzag(Op op, const ShardingRule &rule, int64_t axis, PlacementAttr placement) const {
     if (zigzag == "never" || llvm::count(sbpOf(op.getQ().getType()).getStates(), SbpState::split(1)) != 1) {
       return false;
     }
