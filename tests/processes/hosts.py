@@ -62,6 +62,7 @@ class Host:
     def __init__(self, name, number):
         self.name, self.address = name, f"10.0.0.{number}"
         self.link = Link()
+        self.shell = ""  # that of the network, where it is written
         self.holder = subprocess.Popen(
             ["unshare", "-num", "sh", "-c",
              "mount -t tmpfs memory /dev/shm && hostname " + name + " && echo made && exec sleep infinity"],
@@ -100,6 +101,15 @@ class Host:
             os.close(other)
         return tun
 
+    def come_back(self):
+        """One that had died."""
+        os.remove(self._down())
+        self.link.cut = False
+
+    def _down(self):
+        """Where this file is, the shell does not reach the host."""
+        return f"{self.shell}.{self.name}.down"
+
     def processes(self):
         """Those that run there, but for the one that holds it."""
         here = os.readlink(f"/proc/{self.holder.pid}/ns/net")
@@ -115,6 +125,8 @@ class Host:
     def die(self):
         """As a host that loses its power: nothing of it is heard any more."""
         self.link.cut = True
+        if self.shell:
+            open(self._down(), "w").close()
         for process in self.processes():
             os.kill(process, signal.SIGKILL)
         self.lose_memory()
@@ -151,9 +163,11 @@ class Network:
         """A script with which mpirun starts its helper on another host, as by a remote shell: HOST COMMAND..."""
         holders = " ".join(f"{host.name}) holder={host.holder.pid};;" for host in self.hosts.values())
         with open(path, "w") as out:
-            out.write(f'#!/bin/bash\ncase $1 in {holders} esac\nshift\n'
+            out.write(f'#!/bin/bash\n[ ! -e "$0.$1.down" ] || exit 255\ncase $1 in {holders} esac\nshift\n'
                       'exec nsenter -t "$holder" -n -u -m --wdns="$PWD" bash -c "$*"\n')
         os.chmod(path, 0o755)
+        for host in self.hosts.values():
+            host.shell = path
 
     def close(self):
         for host in self.hosts.values():

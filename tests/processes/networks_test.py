@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -45,15 +46,15 @@ class NetworksTest(ProcessesTest):
                         os.path.abspath(PROGRAMS["weft-run"]), self.plan(*MICRO, *LAYOUT), *self.flags(steps), *flags)
 
     def launch(self, hosts, *more, steps, every=("--checkpoint-every", 2)):
-        self.start_on_a(*command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 2, *more,
+        self.start_on_a(*command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 3, *more,
                                  "--", self.plan(*MICRO, *LAYOUT), *self.flags(steps), "--lost-seconds", 3,
                                  *every))
 
-    def start_on_a(self, *line):
+    def start_on_a(self, *line, **environment):
         self.err = open(self.path("err"), "w+b")
         self.addCleanup(self.err.close)
         self.process = subprocess.Popen([*self.a.run(), *[str(word) for word in line]], stdin=subprocess.DEVNULL, stderr=self.err,
-                                    env=over_the_wire(self.path("tmp")))
+                                    env={**over_the_wire(self.path("tmp")), **environment})
         self.addCleanup(self.end)
 
     def end(self):
@@ -140,7 +141,7 @@ class NetworksTest(ProcessesTest):
         self.await_steps(5)
         self.b.die()
         begin = time.monotonic()
-        self.await_word("weft-launch: the run begins again, restart 1 of 2, on ")
+        self.await_word("weft-launch: the run begins again, restart 1 of 3, on ")
         self.assertLess(time.monotonic() - begin, BEGINS_AGAIN_WITHIN_S)
         self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
 
@@ -207,6 +208,71 @@ class NetworksTest(ProcessesTest):
         self.assertEqual([line["step"] for line in found], list(range(1, LONG + 1)))
         for line, undisturbed in zip(found, expected, strict=True):
             self.assertLess(abs(line["loss"] / undisturbed["loss"] - 1), 2e-5)
+
+    def test_a_host_that_returns_is_taken_back(self):
+        self.launch("a:2,b:2,c:2", "--ask-every", 1, "--fewer", f"2:{self.plan(*MICRO, 'dist.data=2')}", steps=10**9)
+        self.await_steps(5)
+        self.b.die()
+        self.await_word("weft-launch: the run begins again, restart 1 of 3, on a:2,c:2\n")
+        self.await_restarts(1)
+        self.c.die()
+        self.await_word("weft-launch: the run begins again, restart 2 of 3, on a:2 with ")
+        self.await_restarts(2)
+        self.b.come_back()
+        self.await_word("weft-launch: host b is back: the run ends after its step, and begins again with it\n")
+        self.await_word("weft-launch: the run begins again, restart 3 of 3, on a:2,b:2\n")
+        restart = self.await_restarts(3)[-1]
+        self.assertEqual(restart["reason"], "host b is back")
+        self.assertEqual(restart["again"], 0)  # nothing is done again
+        self.process.terminate()
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        found = numbers(self.path("m.jsonl"))
+        self.assertEqual([line["step"] for line in found], list(range(1, len(found) + 1)))
+        _, expected = self.undisturbed("data x pipeline", len(found))
+        for line, undisturbed in zip(found, expected, strict=True):
+            self.assertLess(abs(line["loss"] / undisturbed["loss"] - 1), 2e-5)
+
+    def test_a_host_that_returns_is_spare_where_all_ranks_run(self):
+        self.launch("a:2,b:2,c:2", "--ask-every", 1, steps=10**9)
+        self.await_steps(5)
+        self.b.die()
+        self.await_word("weft-launch: the run begins again, restart 1 of 3, on a:2,c:2\n")
+        self.await_restarts(1)
+        self.b.come_back()
+        self.await_word("weft-launch: host b is back, and spare\n")
+        self.c.die()
+        self.await_word("weft-launch: the run begins again, restart 2 of 3, on a:2,b:2\n")
+        self.await_restarts(2)
+        self.process.terminate()
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+
+    def test_a_node_of_slurm_is_lost_and_a_spare_one_takes_its_place(self):
+        os.mkdir(self.path("bin"))
+        for name in ("srun", "scontrol"):
+            shutil.copy("tests/processes/slurm.py", self.path("bin/" + name))
+            os.chmod(self.path("bin/" + name), 0o755)
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "a,b,c", "SLURM_TASKS_PER_NODE": "2(x3)", "HOSTS_SHELL": self.shell,
+                 "TASKS": self.path("tasks"), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        self.start_on_a(*command("weft-launch", "-n", PROCESSES, "--slurm", "--restarts", 3, "--", self.plan(*MICRO, *LAYOUT),
+                                 *self.flags(LONG), "--lost-seconds", 3, "--checkpoint-every", 2), **slurm)
+        self.kill_b_when_it_steps()
+        self.assertIn(", on a:2,c:2\n", self.said())
+        expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
+        self.assertEqual(saved(self.path("c")), expected)
+        self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+
+    def await_restarts(self, count):
+        """What the metrics say of so many, once the last of them has made some steps."""
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end:
+            whole, _, _ = contents(self.path("m.jsonl")).rpartition(b"\n")
+            lines = [json.loads(line) for line in whole.splitlines()]
+            restarts = [line["restart"] for line in lines if "restart" in line]
+            if len(restarts) == count and steps_in(self.path("m.jsonl")) > restarts[-1]["step"] + 5:
+                return restarts
+            self.assertIsNone(self.process.poll(), self.said())
+            time.sleep(0.05)
+        self.fail(self.said())
 
     def test_without_a_plan_for_fewer_the_run_ends(self):
         self.launch("a:2,b:2", steps=10**9)

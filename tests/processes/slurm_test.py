@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""The batch file of docs/howto/run_on_slurm.md, with two emulated nodes: it trains, stops before its time, and goes on."""
+"""The batch files of docs/howto/run_on_slurm.md, on emulated nodes: they train, stop before their time, and go on."""
 import os
+import re
+import signal
 import sys
+import threading
+import time
 
 sys.path.insert(0, "tests/processes")
-from processes import numbers  # noqa: E402
-from programs import contents, main  # noqa: E402
+from processes import numbers, steps_in  # noqa: E402
+from programs import LIMIT_S, call, contents, main  # noqa: E402
 from slurm_case import STEPS, SlurmCase  # noqa: E402
 
 
@@ -32,6 +36,36 @@ class SlurmTest(SlurmCase):
         self.assertEqual(contents(self.path("runs/gpt2/latest")).decode(), f"step-{done + 3:08}\n")
         self.assertEqual(contents(self.path("requested")), b"requeue 7\n")
         self.assertEqual([line["step"] for line in numbers(self.path("gpt2.jsonl"))], list(range(1, done + 4)))
+
+    def test_begins_again_when_a_rank_is_lost(self):
+        steps = 60
+        self.environment["STEPS"] = str(steps)
+        killer = threading.Thread(target=self.kill_rank, args=(3, 4))
+        killer.start()
+        err = self.sbatch("keep.sbatch")
+        killer.join()
+        # The third node is spare.
+        self.assertIn("weft-launch: the run begins again, restart 1 of 5, on node1:2,node2:2\n", err)
+        self.assertRegex(err, r"restarted after step \d+.*, as rank 3 is lost: its process ")
+        self.assertEqual(contents(self.path("runs/gpt2/latest")).decode(), f"step-{steps:08}\n")
+        self.assertFalse(os.path.exists(self.path("requested")))
+        alone = self.path("alone.jsonl")
+        self.run_ok("weft-run", self.path("gpt2.plan"), "--data", self.path("corpus.txt"), "--steps", steps, "--threads", 1, "--quiet",
+                    "--metrics", alone)
+        self.assertEqual(numbers(self.path("gpt2.jsonl")), numbers(alone))
+
+    def kill_rank(self, rank, after):
+        """Once so many steps are done."""
+        end = time.monotonic() + LIMIT_S
+        while steps_in(self.path("gpt2.jsonl")) < after and time.monotonic() < end:
+            time.sleep(0.01)
+        found = re.search(rf"^{rank} (\d+)$", contents(self.path("tasks.processes")).decode(), re.M)
+        os.kill(int(found[1]), signal.SIGKILL)
+
+    def test_asks_for_an_allocation(self):
+        result = call("weft-launch", "-n", 4, "--slurm", self.path("gpt2.plan"))
+        self.assertEqual(result.status, 2)
+        self.assertEqual(result.err, "weft-launch: --slurm: expected an allocation of Slurm (SLURM_JOB_NODELIST), found none\n")
 
 
 if __name__ == "__main__":

@@ -47,14 +47,16 @@ bool IsSameHost(const std::string& a, const std::string& b) {
 }
 
 int Hosts::slots() const {
-  return std::accumulate(hosts_.begin(), hosts_.end(), 0, [](int sum, const Host& host) { return sum + host.slots; });
+  return std::accumulate(hosts_.begin(), hosts_.end(), 0,
+                         [](int sum, const Host& host) { return sum + (host.lost ? 0 : host.slots); });
 }
 
 std::vector<Host> Hosts::Used(int ranks) const {
   std::vector<Host> used;
   for (const Host& host : hosts_) {
     if (ranks <= 0) break;
-    used.push_back({host.name, std::min(host.slots, ranks)});
+    if (host.lost) continue;
+    used.push_back({host.name, std::min(host.slots, ranks), false});
     ranks -= host.slots;
   }
   return used;
@@ -78,17 +80,33 @@ int Hosts::RanksOn(const std::string& name, int ranks) const {
 std::vector<std::string> Hosts::NamesBut(const std::string& name) const {
   std::vector<std::string> names;
   for (const Host& host : hosts_) {
-    if (!IsSameHost(host.name, name)) names.push_back(host.name);
+    if (!host.lost && !IsSameHost(host.name, name)) names.push_back(host.name);
   }
   return names;
 }
 
 bool Hosts::Lose(const std::string& name) {
-  const auto found =
-      std::find_if(hosts_.begin(), hosts_.end(), [&](const Host& host) { return IsSameHost(host.name, name); });
-  if (found == hosts_.end()) return false;
-  hosts_.erase(found);
-  return true;
+  for (Host& host : hosts_) {
+    if (!IsSameHost(host.name, name)) continue;
+    const bool is_first = !host.lost;
+    host.lost = true;
+    return is_first;
+  }
+  return false;
+}
+
+std::vector<std::string> Hosts::Lost() const {
+  std::vector<std::string> names;
+  for (const Host& host : hosts_) {
+    if (host.lost) names.push_back(host.name);
+  }
+  return names;
+}
+
+void Hosts::Return(const std::string& name) {
+  for (Host& host : hosts_) {
+    if (IsSameHost(host.name, name)) host.lost = false;
+  }
 }
 
 const PlanOfRanks* Largest(const std::vector<PlanOfRanks>& plans, int slots) {

@@ -27,6 +27,19 @@ TEST(HostsTest, AreUsedInTheirOrder) {
   EXPECT_EQ(hosts.slots(), 1);
 }
 
+TEST(HostsTest, ReturnToTheirPlaces) {
+  Hosts hosts(HostsOf("a:2,b,c.far:4"));
+  EXPECT_TRUE(hosts.Lose("c"));
+  EXPECT_TRUE(hosts.Lose("b.near"));
+  EXPECT_FALSE(hosts.Lose("b")) << "it is lost already";
+  EXPECT_EQ(hosts.Lost(), (std::vector<std::string>{"b", "c.far"}));
+  EXPECT_EQ(hosts.NamesBut("a"), std::vector<std::string>());
+  hosts.Return("b");
+  EXPECT_EQ(hosts.First(7), "a:2,b:1");
+  EXPECT_EQ(hosts.Lost(), std::vector<std::string>{"c.far"});
+  EXPECT_EQ(hosts.slots(), 3);
+}
+
 TEST(HostsTest, WrongOnesAreRefused) {
   for (const char* text : {"a:", "a:0", "a:-1", "a:2x", ":2", "a,,b", "a:2:3"}) {
     std::vector<Host> hosts;

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -17,8 +16,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "runtime/version/version.h"
@@ -26,52 +28,15 @@
 #include "tools/launch/hosts.h"
 #include "tools/launch/loopback.h"
 #include "tools/launch/ranks.h"
+#include "tools/launch/request.h"
 #include "tools/launch/restarts.h"
+#include "tools/launch/returns.h"
+#include "tools/launch/slurm.h"
 #include "tools/launch/snapshots.h"
 #include "tools/launch/words.h"
 
+namespace weft::launch {
 namespace {
-
-constexpr char kHelp[] = R"(weft launch: runs a plan on this machine or several, a process for every rank
-
-usage: weft launch -n N [--] PLAN [flags of weft run]
-       weft launch -n N [--] generate JOB [key.path=value ...] [flags of weft generate]
-
-  -n N       how many processes: as many as the plan has ranks
-  --hosts NAME:RANKS,...
-             the hosts to run on, and how many ranks each takes; this machine is the first of them. The first hosts
-             that have room for all ranks are used, the others are spare
-  --shell COMMAND
-             how a command is run on another host: COMMAND HOST WORDS...; ssh by default
-  --restarts N
-             when a rank is lost, the run begins again from its newest whole snapshot (--snapshot-every of weft run)
-             or checkpoint, at most N times; needs --checkpoint-dir among the flags of weft run. When it does not, what
-             is left of snapshots in the memory of hosts is removed
-  --restarts-per-hour K
-             and at most K times within an hour; 6 by default
-  --fewer RANKS:PLAN
-             a plan of the same model for fewer ranks. With --hosts and --restarts: a host that is lost is left out
-             when the run begins again, on spare ones; where those are not enough, with the plan for the most ranks
-             that fit. May be given again
-  --show     print the command that would be run, and end
-  --version  what this program was built from
-  --help     this text
-
-It runs `mpirun -n N weft-run PLAN ...` with what mpirun wants on one machine; see
-docs/howto/run_on_several_machines.md for more than one. SIGTERM ends the run
-after its step, with a checkpoint and status 0; an interrupt (Ctrl-C) does the same
-with status 1. A second one ends it at once, and so does a second SIGTERM two seconds later.
-With `generate` it is weft-generate that is run; one rank prints the answers, and any of these signals ends all at once.
-
-examples
-  weft launch -n 2 gpt2.plan --data corpus.txt --steps 200
-  weft launch -n 2 --restarts 20 gpt2.plan --data corpus.txt --checkpoint-dir runs --checkpoint-every 5m
-  weft launch -n 16 --hosts node01:8,node02:8,node03:8 --restarts 5 --fewer 8:half.plan gpt2.plan \
-      --data corpus.txt --checkpoint-dir /shared/runs --checkpoint-every 1h --snapshot-every 1m
-  weft launch -n 2 generate gpt2.job dist.tensor=2 --init gpt2 --prompt "Once upon a time"
-
-exit status: that of weft-run or weft-generate; 1 if mpirun is missing or cannot be used; 2 for a wrong request
-)";
 
 std::atomic<int> child{0};
 std::atomic<int> interrupts{0};
@@ -105,112 +70,6 @@ int Fail(int status, const std::string& text) {
   return status;
 }
 
-// More an hour, and most of the time goes into starting.
-constexpr int kRestartsAnHour = 6;
-
-// The word in the place of a plan that asks for weft-generate.
-constexpr char kGenerate[] = "generate";
-
-struct Request {
-  std::string program = "weft-run";
-  int processes = 0;
-  int restarts = 0;
-  int restarts_an_hour = kRestartsAnHour;
-  std::vector<weft::launch::Host> hosts;         // none: this machine
-  std::string shell;                             // "": ssh
-  std::vector<weft::launch::PlanOfRanks> fewer;  // plans
-  bool show = false;
-  bool help = false;
-  bool version = false;
-  std::vector<std::string> run;  // what the program gets
-  std::string wrong;
-};
-
-// Reads a number from `least` on; false for anything else.
-bool ReadNumber(const std::string& text, int least, int most, int& number) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value < least || value > most) return false;
-  number = static_cast<int>(value);
-  return true;
-}
-
-// Whether the program is given a flag, as "--flag" or "--flag=value".
-bool Has(const std::vector<std::string>& run, const std::string& flag) {
-  return std::any_of(run.begin(), run.end(), [&](const std::string& argument) {
-    return argument == flag || argument.compare(0, flag.size() + 1, flag + "=") == 0;
-  });
-}
-
-// What is wrong with the hosts of a request, or "".
-std::string WrongOfHosts(const Request& request) {
-  if (const int slots = weft::launch::Hosts(request.hosts).slots(); slots > 0 && slots < request.processes)
-    return "--hosts: expected room for " + std::to_string(request.processes) + " ranks, got " + std::to_string(slots);
-  if (request.hosts.empty() && !request.shell.empty()) return "--shell: expected with --hosts";
-  if (request.fewer.empty()) return "";
-  if (request.hosts.empty() || request.restarts == 0) return "--fewer: expected with --hosts and --restarts";
-  if (request.run[0][0] == '-') return "--fewer: expected the plan in front of the flags of weft run";
-  for (const weft::launch::PlanOfRanks& plan : request.fewer) {
-    if (plan.ranks >= request.processes)
-      return "--fewer: expected fewer than " + std::to_string(request.processes) + " ranks, got " +
-             std::to_string(plan.ranks) + " (" + plan.plan + ")";
-    if (access(plan.plan.c_str(), R_OK) != 0) return "--fewer: " + plan.plan + ": " + std::strerror(errno);
-  }
-  return "";
-}
-
-Request Parse(const std::vector<std::string>& arguments) {
-  Request request;
-  size_t i = 0;
-  for (; i < arguments.size() && !arguments[i].empty() && arguments[i][0] == '-' && arguments[i] != "--"; ++i) {
-    const std::string& flag = arguments[i];
-    if (flag == "--help" || flag == "-h") {
-      request.help = true;
-    } else if (flag == "--version") {
-      request.version = true;
-    } else if (flag == "--show") {
-      request.show = true;
-    } else if (flag == "-n" && i + 1 < arguments.size()) {
-      const std::string& value = arguments[++i];
-      if (!ReadNumber(value, 1, 65536, request.processes))
-        request.wrong = "-n: expected how many processes, got `" + value + "`";
-    } else if ((flag == "--restarts" || flag == "--restarts-per-hour") && i + 1 < arguments.size()) {
-      const std::string& value = arguments[++i];
-      if (!ReadNumber(value, 0, 1'000'000'000, flag == "--restarts" ? request.restarts : request.restarts_an_hour))
-        request.wrong = flag + ": expected a whole number of at least 0, got `" + value + "`";
-    } else if (flag == "--hosts" && i + 1 < arguments.size()) {
-      const std::string wrong = weft::launch::ReadHosts(arguments[++i], request.hosts);
-      if (!wrong.empty()) request.wrong = "--hosts: " + wrong;
-    } else if (flag == "--fewer" && i + 1 < arguments.size()) {
-      const std::string wrong = weft::launch::ReadPlanOfRanks(arguments[++i], request.fewer.emplace_back());
-      if (!wrong.empty()) request.wrong = "--fewer: " + wrong;
-    } else if (flag == "--shell" && i + 1 < arguments.size()) {
-      request.shell = arguments[++i];
-    } else {
-      request.wrong = flag + ": expected -n N, then a plan and the flags of weft run (see --help)";
-    }
-    if (!request.wrong.empty() || request.help || request.version) return request;
-  }
-  if (i < arguments.size() && arguments[i] == "--") ++i;
-  const bool generates = i < arguments.size() && arguments[i] == kGenerate;
-  if (generates) ++i;
-  if (generates) request.program = "weft-generate";
-  request.run.assign(arguments.begin() + i, arguments.end());
-  if (request.processes == 0) {
-    request.wrong = "expected -n N, as many processes as the plan has ranks (see --help)";
-  } else if (request.run.empty()) {
-    request.wrong = generates ? "expected a job behind generate (see --help)" : "expected a plan (see --help)";
-  } else if (request.restarts > 0 && generates) {
-    request.wrong = "--restarts: expected a plan, as a run begins again from a checkpoint of its own, got generate";
-  } else if (request.restarts > 0 && !Has(request.run, "--checkpoint-dir")) {
-    request.wrong =
-        "--restarts: expected --checkpoint-dir among the flags of weft run, as a run begins again from there";
-  } else {
-    request.wrong = WrongOfHosts(request);
-  }
-  return request;
-}
-
 // A program that lies beside this one, or where a build puts it; empty if not.
 std::string Find(const std::string& program) {
   char path[PATH_MAX];
@@ -237,13 +96,14 @@ std::string MpirunVersion() {
 // One run of several: which hosts are left, how many ranks with which plan, and what ended the one before, which this
 // one goes on with.
 struct Attempt {
-  weft::launch::Hosts hosts;  // none: this machine
+  Hosts hosts;  // none: this machine
   int processes = 0;
-  std::string plan;    // "": that of the request
-  std::string reason;  // "" for the first one
+  std::string plan;           // "": that of the request
+  std::string reason;         // "" for the first one
+  std::string taken_back = "";  // the host for which this one has begun, if one has returned
 };
 
-std::vector<std::string> CommandOf(const Request& request, const std::string& run, const Attempt& attempt) {
+std::vector<std::string> MpirunCommand(const Request& request, const Attempt& attempt) {
   std::vector<std::string> command = {"mpirun",
                                       "--oversubscribe",          // ranks may be more than cores,
                                       "--bind-to",       "none",  // and share them
@@ -252,12 +112,20 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
     command.insert(command.end(), {"--mca", "btl", "self,vader"});  // memory, no network
   } else {
     command.insert(command.end(), {"--host", attempt.hosts.First(attempt.processes), "--map-by", "slot"});
-    if (!request.shell.empty()) command.insert(command.end(), {"--mca", "plm_rsh_agent", request.shell});
+    if (request.shell.words != Shell().words)
+      command.insert(command.end(), {"--mca", "plm_rsh_agent", request.shell.words});
   }
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
   // Within which the ranks, told to end or left by one of them, end by themselves.
   command.insert(command.end(), {"--mca", "odls_base_sigkill_timeout", "3"});
-  command.insert(command.end(), {"-n", std::to_string(attempt.processes), run});
+  command.insert(command.end(), {"-n", std::to_string(attempt.processes)});
+  return command;
+}
+
+std::vector<std::string> CommandOf(const Request& request, const std::string& run, const Attempt& attempt) {
+  std::vector<std::string> command =
+      request.slurm ? SrunCommand(attempt.hosts.Used(attempt.processes)) : MpirunCommand(request, attempt);
+  command.push_back(run);
   const size_t plan = command.size();
   command.insert(command.end(), request.run.begin(), request.run.end());
   if (!attempt.plan.empty()) command[plan] = attempt.plan;
@@ -278,7 +146,7 @@ std::vector<std::string> CommandOf(const Request& request, const std::string& ru
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
-  std::fprintf(stderr, "weft-launch: mpirun: cannot be run: %s\n", std::strerror(errno));
+  std::fprintf(stderr, "weft-launch: %s: cannot be run: %s\n", command[0].c_str(), std::strerror(errno));
   _exit(1);
 }
 
@@ -287,6 +155,8 @@ constexpr int kFirstLookMs = 10, kLookMs = 500;
 // What an mpirun whose ranks have all ended gets to end itself: it takes some six seconds when it has killed them. One
 // that has lost a host waits for it, and for ever.
 constexpr std::chrono::seconds kToEnd(12), kToEndWithoutHost(3);
+// What a srun gets that has lost a host: twice what it gives its ranks (SrunCommand()).
+constexpr std::chrono::seconds kSrunToEnd(20);
 
 // What the ranks of a run that has lost one get to end, before they are killed and another begins.
 constexpr int kToEndMs = 5000;
@@ -298,6 +168,7 @@ struct Ended {
   // would meet as well.
   std::string lost;
   std::string host = "";  // that is lost with it
+  bool began = false;     // a rank was seen
 };
 
 int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
@@ -307,8 +178,16 @@ int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 
 class Attendant {
  public:
   // `processes`: of the ranks those that run on this machine. `loopback`: null if they may use the network.
-  Attendant(pid_t mpirun, int processes, int said, const weft::launch::Loopback* loopback)
-      : mpirun_(mpirun), said_(said), loopback_(loopback), ranks_(mpirun, processes) {}
+  // `wanted_to_end`: asked now and then; where it says so, the ranks are told to end after their step. `is_srun`: so it
+  // is called here too, but its ranks are not its children.
+  Attendant(pid_t mpirun, int processes, int said, const Loopback* loopback,
+            const std::function<bool()>& wanted_to_end, bool is_srun)
+      : mpirun_(mpirun),
+        said_(said),
+        loopback_(loopback),
+        wanted_to_end_(wanted_to_end),
+        is_srun_(is_srun),
+        ranks_(mpirun, is_srun ? 0 : processes) {}
 
   Ended Attend() {
     int status = 0;
@@ -317,6 +196,7 @@ class Attendant {
       Hear();
       ranks_.Look();
       if (!has_steps && ToldToEnd()) EndNow();
+      if (has_steps && ranks_.all_known() && wanted_to_end_()) kill(mpirun_, SIGUSR1);
       EndStuck();
     } while (waitpid(mpirun_, &status, WNOHANG) != mpirun_);
     // Who outlives mpirun may keep the pipe open: what is in it now is all.
@@ -330,13 +210,16 @@ class Attendant {
     if (!words_.Lost().empty()) return Tell({status, words_.Lost()});
     if (!words_.TooFew().empty()) return {status, words_.TooFew(), words_.LostHost()};
     if (const std::string& host = words_.LostHost(); !host.empty())
-      return Tell({status, "host " + host + " is lost: mpirun hears nothing of it", host});
-    if (killed) return Tell({status, "mpirun is lost: it has ended by signal " + std::to_string(status - 128)});
+      return Tell({status, "host " + host + " is lost: " + (is_srun_ ? "srun" : "mpirun") + " hears nothing of it", host});
+    if (killed)
+      return Tell({status, std::string(is_srun_ ? "srun" : "mpirun") + " is lost: it has ended by signal " +
+                               std::to_string(status - 128)});
     // An mpirun that could not start them says so itself.
     if (words_.told() || ranks_.known() == 0) return {status, ""};
-    return Tell({status, ranks_.Lost() + weft::launch::kUnheard});
+    return Tell({status, ranks_.Lost() + kUnheard});
   }
 
+  bool began() const { return ranks_.known() > 0; }
   // Whether none of its processes is left.
   bool AllGone() { return ranks_.EndAll(kToEndMs); }
 
@@ -381,7 +264,15 @@ class Attendant {
     const bool without_host = !words_.LostHost().empty();
     if (without_host ? ranks_.any_alive() : !ranks_.all_ended()) {
       alive_ = now;
-    } else if (now - alive_ > (without_host ? kToEndWithoutHost : kToEnd)) {
+      return;
+    }
+    const auto patience = !without_host ? kToEnd : is_srun_ ? kSrunToEnd : kToEndWithoutHost;
+    if (now - alive_ <= patience) return;
+    alive_ = now;
+    if (is_srun_ && !told_to_end_) {
+      told_to_end_ = true;
+      kill(mpirun_, SIGTERM);  // which ends its ranks
+    } else {
       ranks_.EndChildren();
       kill(mpirun_, SIGKILL);
     }
@@ -389,14 +280,18 @@ class Attendant {
 
   const pid_t mpirun_;
   int said_;  // -1: nothing more comes
-  const weft::launch::Loopback* const loopback_;
-  weft::launch::Ranks ranks_;
-  weft::launch::Words words_;
+  const Loopback* const loopback_;
+  const std::function<bool()>& wanted_to_end_;
+  const bool is_srun_;
+  bool told_to_end_ = false;
+  Ranks ranks_;
+  Words words_;
   std::chrono::steady_clock::time_point alive_ = std::chrono::steady_clock::now();
 };
 
 // One run of the command, to its end.
-Ended Launch(const std::vector<std::string>& command, int processes, const weft::launch::Loopback* loopback) {
+Ended Launch(const std::vector<std::string>& command, int processes, const Loopback* loopback,
+             const std::function<bool()>& wanted_to_end) {
   int said[2];
   if (pipe2(said, O_CLOEXEC) != 0)
     return {Fail(1, std::string("mpirun: cannot be heard: ") + std::strerror(errno)), ""};
@@ -420,8 +315,9 @@ Ended Launch(const std::vector<std::string>& command, int processes, const weft:
   child = made;
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(said[1]);
-  Attendant attendant(made, processes, said[0], loopback);
+  Attendant attendant(made, processes, said[0], loopback, wanted_to_end, command[0] == "srun");
   Ended ended = attendant.Attend();
+  ended.began = attendant.began();
   child = 0;
   close(said[0]);
   // Those that are left hold the folder of checkpoints.
@@ -429,17 +325,53 @@ Ended Launch(const std::vector<std::string>& command, int processes, const weft:
   return ended;
 }
 
-// Leaves out the host that is lost, and finds ranks enough on those that are left. What stands in the way, or "".
-std::string GoOnWithout(const std::string& host, const Request& request, Attempt& attempt) {
-  if (!attempt.hosts.Lose(host)) return "";
+// The most ranks that the hosts which are left have room for, and the plan for them. What stands in the way, or "".
+std::string Fit(const Request& request, Attempt& attempt) {
   const int slots = attempt.hosts.slots();
-  if (slots >= request.processes) return "";
-  const weft::launch::PlanOfRanks* const fewer = weft::launch::Largest(request.fewer, slots);
-  if (fewer == nullptr)
-    return "the hosts that are left have room for " + std::to_string(slots) + " ranks, and no --fewer plan has so few";
-  attempt.processes = fewer->ranks;
-  attempt.plan = fewer->plan;
+  PlanOfRanks fits{request.processes, ""};
+  if (slots < request.processes) {
+    const PlanOfRanks* const fewer = Largest(request.fewer, slots);
+    if (fewer == nullptr)
+      return "the hosts that are left have room for " + std::to_string(slots) +
+             " ranks, and no --fewer plan has so few";
+    fits = *fewer;
+  }
+  attempt.processes = fits.ranks;
+  attempt.plan = fits.plan;
   return "";
+}
+
+// Leaves out the host that is lost. What stands in the way of a run without it, or "".
+std::string GoOnWithout(const std::string& host, const Request& request, Attempt& attempt) {
+  return attempt.hosts.Lose(host) ? Fit(request, attempt) : "";
+}
+
+// What a host runs well where it can take ranks: it has the program, and sees the plan and the folder of checkpoints.
+std::vector<std::string> CanTakeRanks(const Request& request, const std::string& run) {
+  const auto path = [](const std::string& text) {
+    std::error_code error;
+    return std::filesystem::absolute(text, error).string();
+  };
+  std::vector<std::string> words = {"test", "-x", run, "-a", "-d", path(ValueOf(request.run, "--checkpoint-dir"))};
+  if (request.run[0][0] != '-') words.insert(words.end(), {"-a", "-r", path(request.run[0])});
+  return words;
+}
+
+// Takes hosts back that have returned. The name of one with which more ranks fit than in `attempt`, or "".
+std::string TakeBack(const std::vector<std::string>& hosts, const Request& request, Attempt& attempt) {
+  std::string more;
+  for (const std::string& host : hosts) {
+    attempt.hosts.Return(host);
+    Attempt with = attempt;
+    if (Fit(request, with).empty() && with.processes > attempt.processes) {
+      more = host;
+      std::fprintf(stderr, "weft-launch: host %s is back: the run ends after its step, and begins again with it\n",
+                   host.c_str());
+    } else {
+      std::fprintf(stderr, "weft-launch: host %s is back, and spare\n", host.c_str());
+    }
+  }
+  return more;
 }
 
 std::string NameOfThisMachine() {
@@ -458,30 +390,47 @@ int ProcessesHere(const Request& request, const Attempt& attempt) {
 // Of a run that is not begun again nothing stays in the memory of hosts. Returns its status.
 int GiveUp(int status, const Request& request, const std::string& run, const Attempt& attempt) {
   if (status != 0 && request.restarts > 0)
-    weft::launch::DropSnapshots(run, request.run, attempt.hosts.NamesBut(NameOfThisMachine()), request.shell);
+    DropSnapshots(run, request.run, attempt.hosts.NamesBut(NameOfThisMachine()), request.shell);
   return status;
 }
 
 // Runs, and begins again where a rank is lost, as often as is allowed. Returns the status of the last run.
 int Supervise(const Request& request, const std::string& run) {
-  std::optional<weft::launch::Loopback> loopback;
+  std::optional<Loopback> loopback;
   if (request.hosts.empty() && loopback.emplace().fd() < 0) {
     std::fprintf(stderr,
                  "weft-launch: mpirun listens on all interfaces of this machine, as its bind() cannot be seen: %s\n",
                  std::strerror(errno));
   }
-  weft::launch::Restarts restarts(request.restarts, request.restarts_an_hour);
-  Attempt attempt{weft::launch::Hosts(request.hosts), request.processes, "", ""};
+  Restarts restarts(request.restarts, request.restarts_an_hour);
+  Attempt attempt{Hosts(request.hosts), request.processes, "", ""};
   while (true) {
-    const weft::launch::Folder sockets("/tmp"), memory("/dev/shm");
+    const Folder sockets("/tmp"), memory("/dev/shm");
     std::vector<std::string> command = CommandOf(request, run, attempt);
     if (request.hosts.empty()) {
       command.insert(command.begin() + 1, {"--mca", "orte_tmpdir_base", sockets.path(), "--mca",
                                            "btl_vader_backing_directory", memory.path()});
     }
-    const Ended ended = Launch(command, ProcessesHere(request, attempt), loopback.has_value() ? &*loopback : nullptr);
+    Returns returns(CanTakeRanks(request, run), request.shell, std::chrono::seconds(request.ask_s));
+    std::string back;
+    const auto wanted_to_end = [&] {
+      const auto now = std::chrono::steady_clock::now();
+      if (!back.empty() || !restarts.MayBegin(now)) return false;
+      back = TakeBack(returns.Look(attempt.hosts.Lost(), now), request, attempt);
+      return !back.empty();
+    };
+    Ended ended =
+        Launch(command, ProcessesHere(request, attempt), loopback.has_value() ? &*loopback : nullptr, wanted_to_end);
+    if (ended.status == 0 && !back.empty()) ended.lost = "host " + back + " is back";
+    // A run that did well without it does not end because of it.
+    if (ended.status != 0 && ended.lost.empty() && !ended.began && !attempt.taken_back.empty()) {
+      ended.host = attempt.taken_back;
+      ended.lost = "host " + ended.host + ", which was back, does not begin";
+    }
     if (ended.lost.empty() || request.restarts == 0 || ToldToEnd()) return GiveUp(ended.status, request, run, attempt);
-    std::string refused = ended.host.empty() ? "" : GoOnWithout(ended.host, request, attempt);
+    std::string refused;
+    if (!ended.host.empty()) refused = GoOnWithout(ended.host, request, attempt);
+    if (!back.empty() && refused.empty()) refused = Fit(request, attempt);
     if (refused.empty()) refused = restarts.Begin(std::chrono::steady_clock::now());
     if (!refused.empty()) {
       Fail(ended.status, "the run does not begin again: " + refused);
@@ -492,19 +441,18 @@ int Supervise(const Request& request, const std::string& run) {
                  request.hosts.empty() ? "" : attempt.hosts.First(attempt.processes).c_str(),
                  attempt.plan.empty() ? "" : (" with " + attempt.plan).c_str());
     attempt.reason = ended.lost;
+    attempt.taken_back = back;
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Request request = Parse(std::vector<std::string>(argv + 1, argv + argc));
+int Run(const std::vector<std::string>& arguments) {
+  const Request request = Parse(arguments);
   if (request.help) {
     std::fputs(kHelp, stdout);
     return 0;
   }
   if (request.version) {
-    std::fputs(weft::VersionText("weft-launch").c_str(), stdout);
+    std::fputs(VersionText("weft-launch").c_str(), stdout);
     return 0;
   }
   if (!request.wrong.empty()) return Fail(2, request.wrong);
@@ -513,12 +461,13 @@ int main(int argc, char** argv) {
   if (run.empty()) return Fail(1, request.program + ": expected beside weft-launch, found none");
   if (request.show) {
     const std::vector<std::string> command =
-        CommandOf(request, run, {weft::launch::Hosts(request.hosts), request.processes, "", ""});
+        CommandOf(request, run, {Hosts(request.hosts), request.processes, "", ""});
     for (const std::string& argument : command)
       std::printf("%s%s", &argument == &command.front() ? "" : " ", argument.c_str());
     std::printf("\n");
     return 0;
   }
+  if (request.slurm) return Supervise(request, run);
   const std::string version = MpirunVersion();
   if (version.empty()) {
     return Fail(1,
@@ -530,4 +479,11 @@ int main(int argc, char** argv) {
                        " as well");
   }
   return Supervise(request, run);
+}
+
+}  // namespace
+}  // namespace weft::launch
+
+int main(int argc, char** argv) {
+  return weft::launch::Run(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -17,10 +17,15 @@ class Restarts {
 
   // One more, now: "", and it counts; or why not, for people.
   std::string Begin(Time now);
+  // Whether Begin() would count one more.
+  bool MayBegin(Time now) { return WhyNot(now).empty(); }
   // How many have begun.
   int count() const { return count_; }
 
  private:
+  // What stands in the way of one more, for people, or "".
+  std::string WhyNot(Time now);
+
   const int most_, an_hour_;
   int count_ = 0;
   std::deque<Time> within_an_hour_;  // the oldest first

@@ -21,7 +21,9 @@ TEST(RestartsTest, AsManyAnHour) {
   EXPECT_EQ(restarts.Begin(At(0)), "");
   EXPECT_EQ(restarts.Begin(At(50)), "");
   EXPECT_EQ(restarts.Begin(At(59)), "--restarts-per-hour allows 2, and so many were made within an hour");
-  EXPECT_EQ(restarts.Begin(At(60)), "");  // the first is an hour old
+  EXPECT_FALSE(restarts.MayBegin(At(59)));
+  EXPECT_TRUE(restarts.MayBegin(At(60))) << "the first is an hour old";
+  EXPECT_EQ(restarts.Begin(At(60)), "");
   EXPECT_NE(restarts.Begin(At(100)), "");
   EXPECT_EQ(restarts.Begin(At(110)), "");
   EXPECT_EQ(restarts.count(), 4);

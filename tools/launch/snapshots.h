@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/remote.h"
+
 namespace weft::launch {
 
 // Runs, on this machine and on each of `hosts`, a command that ends within seconds, and waits for that; what has not
-// ended then is left to itself. `shell`: how it is run on another host, as HOST WORDS... behind it.
+// ended then is left to itself.
 void RunOnHosts(const std::vector<std::string>& command, const std::vector<std::string>& hosts,
-                const std::string& shell);
+                const Shell& shell);
 
 // The value of a flag in "--flag value" or "--flag=value"; "" without it.
 std::string ValueOf(const std::vector<std::string>& arguments, const std::string& flag);
@@ -18,7 +20,7 @@ std::string ValueOf(const std::vector<std::string>& arguments, const std::string
 // A run that does not begin again needs its snapshots no more: `run`, which is weft-run, removes them from the memory
 // of this machine and of `hosts`. `arguments` are those of the run.
 void DropSnapshots(const std::string& run, const std::vector<std::string>& arguments,
-                   const std::vector<std::string>& hosts, const std::string& shell);
+                   const std::vector<std::string>& hosts, const Shell& shell);
 
 }  // namespace weft::launch
 

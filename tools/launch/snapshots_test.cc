@@ -48,7 +48,7 @@ TEST_F(SnapshotsTest, RunsHereAndOnTheOthersAndWaits) {
   ASSERT_EQ(system(("mkdir -p '" + folder_ + "/bin'").c_str()), 0);
   const std::string shell = Script("bin/shell", "host=$2; shift 2; HOST=$host exec sh -c \"$*\"");
   setenv("PATH", (folder_ + "/bin:" + getenv("PATH")).c_str(), 1);
-  DropSnapshots(run, {"plan", "--snapshot-every", "5", "--checkpoint-dir=/a b/c"}, {"b", "c"}, "shell -p");
+  DropSnapshots(run, {"plan", "--snapshot-every", "5", "--checkpoint-dir=/a b/c"}, {"b", "c"}, {"shell -p"});
   std::string text = Contents(log);
   const std::string rest = " --drop-snapshots --checkpoint-dir /a b/c\n";
   for (const char* host : {"here", "b", "c"}) {
@@ -61,7 +61,7 @@ TEST_F(SnapshotsTest, RunsHereAndOnTheOthersAndWaits) {
 
 TEST_F(SnapshotsTest, WithoutSnapshotsNothingIsRun) {
   const std::string log = folder_ + "/log";
-  DropSnapshots(Script("run", "echo >> '" + log + "'"), {"plan", "--checkpoint-dir", "x"}, {}, "");
+  DropSnapshots(Script("run", "echo >> '" + log + "'"), {"plan", "--checkpoint-dir", "x"}, {}, {});
   EXPECT_EQ(Contents(log), "");
 }
 

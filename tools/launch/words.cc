@@ -50,10 +50,24 @@ std::string Words::TakeLine(const std::string& line) {
     if (std::smatch match; std::regex_search(line, match, silent)) lost_host_ = match[1];
     return line;
   }
+  if (StartsWith(line, "srun: error: ")) TakeSrun(line);
   if (paragraph_.empty() && !IsRule(line)) return StartsWith(line, "mpirun: Forwarding signal ") ? "" : line;
   const bool ends = !paragraph_.empty() && IsRule(line);
   paragraph_ += line;
   return ends ? TakeParagraph() : "";
+}
+
+void Words::TakeSrun(const std::string& line) {
+  std::smatch match;
+  static const std::regex node(R"(srun: error: Node failure on ([^\s,]+))");
+  if (std::regex_search(line, match, node)) lost_host_ = match[1];
+  // Of several the first one counts: after a while srun ends the others.
+  static const std::regex task(R"(srun: error: \S+: tasks? (\d+)\S*: (.+))");
+  if (srun_told_ || !std::regex_search(line, match, task)) return;
+  srun_told_ = true;
+  if (StartsWith(match[2], "Exited with exit code")) return;
+  rank_ = match[1];
+  how_ = "(" + std::string(match[2]) + ")";
 }
 
 std::string Words::TakeParagraph() {
@@ -64,7 +78,7 @@ std::string Words::TakeParagraph() {
       R"(mpirun\s+noticed\s+that\s+process\s+rank\s+(\d+)\s[^]*exited\s+on\s+signal\s+(\d+))");
   if (std::regex_search(text, match, noticed)) {
     rank_ = match[1];
-    signal_ = match[2];
+    how_ = "by signal " + std::string(match[2]);
     return "";
   }
   static const std::regex daemon(R"(ORTE\s+has\s+lost\s+communication[^]*Remote\s+daemon:\s+\S+\s+on\s+node\s+(\S+))");
@@ -78,7 +92,7 @@ std::string Words::End() { return std::exchange(paragraph_, "") + std::exchange(
 
 std::string Words::Lost() const {
   if (told_lost_ || rank_.empty()) return "";
-  return "rank " + rank_ + " is lost: its process has ended by signal " + signal_ + (told_ ? "" : kUnheard);
+  return "rank " + rank_ + " is lost: its process has ended " + how_ + (told_ ? "" : kUnheard);
 }
 
 }  // namespace weft::launch

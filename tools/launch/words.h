@@ -1,4 +1,4 @@
-// What mpirun and its ranks say, sorted.
+// What mpirun, or srun, and its ranks say, sorted.
 #ifndef WEFT_TOOLS_LAUNCH_WORDS_H_
 #define WEFT_TOOLS_LAUNCH_WORDS_H_
 
@@ -23,21 +23,23 @@ class Words {
   bool told() const { return told_; }
   // What a rank has told of another one that is lost, or with which nothing moves; "" if none has.
   const std::string& TooFew() const { return too_few_; }
-  // The host that is lost, as a rank or mpirun has told; "" if none is, or only a rank.
+  // The host that is lost, as a rank, mpirun or srun has told; "" if none is, or only a rank.
   const std::string& LostHost() const { return lost_host_; }
-  // The line for a rank of which mpirun has said that a signal ended it, and no rank has said that it is lost, as all
+  // The line for a rank of which mpirun or srun has said that a signal ended it, and no rank has said that it is lost, as all
   // were starting or mpirun ended them first; "" if there is none.
   std::string Lost() const;
 
  private:
   std::string TakeLine(const std::string& line);
   std::string TakeParagraph();
+  void TakeSrun(const std::string& line);
 
   std::string line_;       // that has no end yet
   std::string paragraph_;  // with its rules
   bool told_ = false, told_lost_ = false;
   std::string too_few_, lost_host_;
-  std::string rank_, signal_;  // of the one that mpirun noticed
+  bool srun_told_ = false;    // how a rank has ended
+  std::string rank_, how_;    // the one that mpirun or srun has noticed, and how it has ended
 };
 
 }  // namespace weft::launch

@@ -85,6 +85,22 @@ TEST(WordsTest, KnowsTheHostThatIsLost) {
   EXPECT_EQ(rank.LostHost(), "");
 }
 
+TEST(WordsTest, KnowsWhatSrunSays) {
+  Words killed;
+  const std::string text =
+      "srun: error: node2: task 3: Killed\nsrun: error: node1: tasks 0-1: Terminated\nsrun: Terminating StepId=7.0\n";
+  EXPECT_EQ(PassedOn(killed, text, 10), text);
+  EXPECT_EQ(killed.Lost().find("rank 3 is lost: its process has ended (Killed); "), 0u) << killed.Lost();
+  EXPECT_EQ(killed.LostHost(), "");
+  // The others are ended because of it.
+  Words error;
+  error.Take("srun: error: node1: task 1: Exited with exit code 1\nsrun: error: node1: task 0: Killed\n");
+  EXPECT_EQ(error.Lost(), "");
+  Words node;
+  node.Take("srun: error: Node failure on node2\n");
+  EXPECT_EQ(node.LostHost(), "node2");
+}
+
 TEST(WordsTest, PassesOnWhatElseMpirunSays) {
   const std::string slots = kRule + "\nThere are not enough slots available in the system\n" + kRule + "\n";
   const std::string open = kRule + "\nmpirun noticed that process rank 1";
