@@ -1,6 +1,7 @@
 """The built programs, run from the benches, and what they write."""
 
 import collections
+import contextlib
 import json
 import os
 import re
@@ -65,6 +66,19 @@ class Tools:
         plan = self.path(name + ".plan")
         self.run("weft-compile", self.job(job, model), *overrides, "-o", plan, "--quiet")
         return plan
+
+    @contextlib.contextmanager
+    def awake(self):
+        """Keeps cores from being idle, which changes what those of a virtual machine are worth (awake.cc)."""
+        process = subprocess.Popen(self.command("awake"))
+        time.sleep(1)
+        if process.poll() is not None:
+            fail("awake: ended with %d" % process.returncode)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
 
     def gemm(self, threads, *types):
         """The best rate of a matrix product in GFLOP/s, in float32, or `bf16`."""

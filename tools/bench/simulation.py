@@ -104,8 +104,18 @@ def compared(tools, model, seconds):
     return measured, [step(one), step(one) * max(1, 2 / cores(cluster))] + [step(plan) for plan in plans]
 
 
+def with_cores_awake(part):
+    """A part of the bench, run while no core is idle."""
+    def run(tools, quick):
+        with tools.awake():
+            part(tools, quick)
+    return run
+
+
+@with_cores_awake
 def simulate(tools, quick):
     print("Step time: measured, two ranks with half the cores each, and simulated with rates measured just before")
+    print("  No core is idle: processes of the lowest priority keep them busy, for what a virtual machine's are worth depends on it.")
     print("  Means of %d rounds, each of which measures the rates, then the steps; behind them the least and the largest" % ROUNDS)
     print("  ratio of a round: what others do on the host changes within minutes.")
     for model in [TINY] if quick else [TINY, SMALL]:
@@ -121,6 +131,7 @@ def simulate(tools, quick):
         print("    within %.0f %%: %d of %d plans" % (100 * LIMIT, sum(within), len(within)), flush=True)
 
 
+@with_cores_awake
 def families(tools, quick):
     print("Seconds of kernels by family in a step of one rank: traced, and predicted with rates measured just before")
     cluster = calibrated(tools, QUICK_SECONDS if quick else SECONDS)
@@ -157,6 +168,7 @@ def chosen_layout(tools, model, cluster):
     return plan, next((line.strip() for line in said.splitlines() if line.startswith("chosen: ")), "chosen")
 
 
+@with_cores_awake
 def choice(tools, quick):
     print("Twelve layouts of one job on two ranks with half the cores each, measured in turn, and the one that Weft chooses")
     cluster = calibrated(tools, QUICK_SECONDS if quick else SECONDS)
@@ -179,6 +191,7 @@ def formula(schedule, micro_batches, stages=2):
     return lost / (3 * micro_batches + lost)
 
 
+@with_cores_awake
 def schedules(tools, quick):
     print("Bubble of two stages on two ranks: share of a step without kernels, all that a step does once included")
     model = TINY if quick else SMALL

@@ -320,10 +320,15 @@ absl::Status Bench::RunInTurn(int times) {
   return absl::OkStatus();
 }
 
-std::vector<TimedKernel> Bench::Times() const {
+std::vector<TimedKernel> Bench::Times(absl::Span<const std::unique_ptr<Bench>> benches) {
   std::vector<TimedKernel> times;
-  for (const Entry& entry : entries_) {
-    if (!entry.seconds.empty()) times.push_back({entry.made.work, TypicalOf(entry.seconds)});
+  for (size_t i = 0; i < benches[0]->entries_.size(); ++i) {
+    std::vector<double> seconds;
+    for (const std::unique_ptr<Bench>& bench : benches) {
+      const std::vector<double>& own = bench->entries_[i].seconds;
+      seconds.insert(seconds.end(), own.begin(), own.end());
+    }
+    if (!seconds.empty()) times.push_back({benches[0]->entries_[i].made.work, TypicalOf(seconds)});
   }
   return times;
 }

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "ops/abi/registry.h"
 #include "runtime/code/code.h"
 #include "runtime/device/device.h"
@@ -78,8 +79,9 @@ class Bench {
   // One batch of the first case, which has had a round: seconds a run.
   absl::StatusOr<double> BatchOfFirst() { return Batch(entries_[0], Lay(entries_[0]), entries_[0].runs); }
 
-  // What they typically take over the rounds, in the order of Add(). Those without a round are left out.
-  std::vector<TimedKernel> Times() const;
+  // What they typically take over the rounds of all `benches`, each with the same cases, in the order of Add(). Those
+  // without a round are left out.
+  static std::vector<TimedKernel> Times(absl::Span<const std::unique_ptr<Bench>> benches);
 
  private:
   struct Operands {

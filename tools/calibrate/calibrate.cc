@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -30,7 +32,7 @@ namespace weft::calibrate {
 namespace {
 
 // Parts of the time.
-constexpr double kForProducts = 0.4, kForAttention = 0.1, kForKernels = 0.2, kForCommunication = 0.15, kForSteps = 0.15;
+constexpr double kForProducts = 0.35, kForAttention = 0.1, kForKernels = 0.2, kForCommunication = 0.15, kForSteps = 0.2;
 // Rounds that products are to have in theirs.
 constexpr double kRounds = 5;
 constexpr int64_t kGrid[] = {16, 64, 256, 1024, 4096};
@@ -144,11 +146,11 @@ absl::Status FindHosts(Session& session) {
 
 // The largest sizes that leave time for some rounds, at the rate that a first product has.
 absl::StatusOr<std::vector<int64_t>> GridFor(Session& session, size_t types, double seconds) {
-  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
+  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<Bench> bench,
                         Bench::Create(session.target->kernels, session.device(), session.threads));
   WEFT_RETURN_IF_ERROR(bench->Add(ProductCases({kSmallest}, "f32")[0]));
   WEFT_RETURN_IF_ERROR(bench->Round(Clock::now()));
-  const TimedKernel first = bench->Times()[0];
+  const TimedKernel first = Bench::Times({&bench, 1})[0];
   const double rate = first.work.contraction_flops / first.seconds;
   std::vector<int64_t> sizes;
   double sum = 0;
@@ -171,84 +173,85 @@ int RanksHere(const Session& session) {
   return static_cast<int>(std::min<int64_t>(session.cluster.node().ranks(), CoreCount()));
 }
 
-// Of kernels whose operands are far, while as many ranks as a node has do the same: they share what moves memory. None
-// on a GPU, which has no caches that a step of a model would fit in.
-absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, const std::vector<Case>& cases) {
-  if (!session.on_host()) return std::vector<TimedKernel>();
-  session.Tell(absl::StrCat(cases.size(), " kernels in turn"));
-  std::vector<std::unique_ptr<Bench>> ranks(RanksHere(session));
+// Of kernels that as many ranks as a node has run side by side, as they do in a step: they share caches and what moves
+// memory, and a machine may lend its cores to others for a while. `measure` is called for each, the first one tells.
+// A GPU is a rank's own.
+absl::StatusOr<std::vector<TimedKernel>> SideBySide(
+    Session& session, const std::vector<Case>& cases,
+    const std::function<absl::Status(Bench& bench, bool tells)>& measure) {
+  std::vector<std::unique_ptr<Bench>> ranks(session.on_host() ? RanksHere(session) : 1);
   for (std::unique_ptr<Bench>& rank : ranks) {
     WEFT_ASSIGN_OR_RETURN(rank, Bench::Create(session.target->kernels, session.device(), session.threads));
     for (const Case& made : cases) WEFT_RETURN_IF_ERROR(rank->Add(made));
   }
-  const auto times = static_cast<int>(std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns));
   std::vector<absl::Status> statuses(ranks.size());
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < ranks.size(); ++i) threads.emplace_back([&, i] { statuses[i] = ranks[i]->RunInTurn(times); });
-  statuses[0] = ranks[0]->RunInTurn(times);
+  for (size_t i = 1; i < ranks.size(); ++i) threads.emplace_back([&, i] { statuses[i] = measure(*ranks[i], false); });
+  statuses[0] = measure(*ranks[0], true);
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& status : statuses) WEFT_RETURN_IF_ERROR(status);
+  session.measured.beside = static_cast<int64_t>(ranks.size());
+  return Bench::Times(ranks);
+}
+
+// In rounds, for a part of the time. `whole`: the first round has all of the cases, the others what there is time for.
+absl::StatusOr<std::vector<TimedKernel>> TimesInRounds(Session& session, const std::vector<Case>& cases, double part,
+                                                       bool whole, const std::string& name) {
+  const Clock::time_point until = After(session.request.seconds * part);
+  return SideBySide(session, cases, [&](Bench& bench, bool tells) {
+    for (int round = 1; round == 1 || Clock::now() < until; ++round) {
+      if (tells) session.Tell(absl::StrCat(name, ", round ", round));
+      WEFT_RETURN_IF_ERROR(bench.Round(whole && round == 1 ? Clock::time_point::max() : until));
+    }
+    return absl::OkStatus();
+  });
+}
+
+// Of kernels whose operands are far. None on a GPU, which has no caches that a step of a model would fit in.
+absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, const std::vector<Case>& cases) {
+  if (!session.on_host()) return std::vector<TimedKernel>();
+  session.Tell(absl::StrCat(cases.size(), " kernels in turn"));
   session.measured.near_bytes = NearBytes(session.device());
   session.measured.far_bytes = kFarBytes;
-  session.measured.far_copies = static_cast<int64_t>(ranks.size());
-  return ranks[0]->Times();
+  const auto times = static_cast<int>(std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns));
+  return SideBySide(session, cases, [&](Bench& bench, bool) { return bench.RunInTurn(times); });
 }
 
 absl::Status MeasureProducts(Session& session) {
   const std::vector<std::string> types = TypesOf(session);
-  const double seconds = session.request.seconds * kForProducts;
-  const Clock::time_point until = After(seconds);
-  WEFT_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, GridFor(session, types.size(), seconds));
-  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
-                        Bench::Create(session.target->kernels, session.device(), session.threads));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes,
+                        GridFor(session, types.size(), session.request.seconds * kForProducts));
   std::vector<Case> cases;
   for (const std::string& type : types) {
     for (Case& made : ProductCases(sizes, type)) cases.push_back(std::move(made));
   }
-  for (const Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(made));
-  for (int round = 1; round == 1 || Clock::now() < until; ++round) {
-    session.Tell(absl::StrCat("products up to ", sizes.back(), ", round ", round));
-    // The first round makes the grid whole.
-    WEFT_RETURN_IF_ERROR(bench->Round(round == 1 ? Clock::time_point::max() : until));
-  }
-  session.measured.products = bench->Times();
-  bench.reset();
+  WEFT_ASSIGN_OR_RETURN(session.measured.products,
+                        TimesInRounds(session, cases, kForProducts, /*whole=*/true,
+                                      absl::StrCat("products up to ", sizes.back())));
   WEFT_ASSIGN_OR_RETURN(session.measured.far_products, TimesInTurn(session, cases));
   return absl::OkStatus();
 }
 
 absl::Status MeasureAttention(Session& session) {
-  const double seconds = session.request.seconds * kForAttention;
-  const Clock::time_point until = After(seconds);
   std::vector<int64_t> lengths(std::begin(kLengths), std::end(kLengths));
-  if (seconds < kForLongest) lengths.pop_back();
-  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
-                        Bench::Create(session.target->kernels, session.device(), session.threads));
+  if (session.request.seconds * kForAttention < kForLongest) lengths.pop_back();
+  std::vector<Case> cases;
   for (const std::string& type : TypesOf(session)) {
     for (Case& made : AttentionCases(lengths, type, session.on_host() ? kTokens : kGpuTokens)) {
-      WEFT_RETURN_IF_ERROR(bench->Add(std::move(made)));
+      cases.push_back(std::move(made));
     }
   }
-  for (int round = 1; round == 1 || Clock::now() < until; ++round) {
-    session.Tell(absl::StrCat("attention up to ", lengths.back(), ", round ", round));
-    WEFT_RETURN_IF_ERROR(bench->Round(round == 1 ? Clock::time_point::max() : until));
-  }
-  session.measured.attention = bench->Times();
+  WEFT_ASSIGN_OR_RETURN(session.measured.attention,
+                        TimesInRounds(session, cases, kForAttention, /*whole=*/true,
+                                      absl::StrCat("attention up to ", lengths.back())));
   return absl::OkStatus();
 }
 
 absl::Status MeasureKernels(Session& session) {
-  const Clock::time_point until = After(session.request.seconds * kForKernels);
-  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
-                        Bench::Create(session.target->kernels, session.device(), session.threads));
   WEFT_ASSIGN_OR_RETURN(const std::vector<Case> cases, KernelCases(session.plans));
-  for (const Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(made));
-  for (int round = 1; round == 1 || Clock::now() < until; ++round) {
-    session.Tell(absl::StrCat("kernels, ", cases.size(), ", round ", round));
-    WEFT_RETURN_IF_ERROR(bench->Round(until));
-  }
-  session.measured.kernels = bench->Times();
-  bench.reset();
+  WEFT_ASSIGN_OR_RETURN(session.measured.kernels,
+                        TimesInRounds(session, cases, kForKernels, /*whole=*/false,
+                                      absl::StrCat(cases.size(), " kernels")));
   WEFT_ASSIGN_OR_RETURN(session.measured.far_kernels, TimesInTurn(session, cases));
   return absl::OkStatus();
 }
@@ -271,6 +274,15 @@ absl::Status MeasureRanks(Session& session) {
   return MeasureThreads(ranks, rank, session.measured);
 }
 
+// What each process has.
+absl::StatusOr<std::vector<double>> GatherNumbers(run::Processes& processes, double own) {
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                        processes.AllGather(std::string(reinterpret_cast<const char*>(&own), sizeof own)));
+  std::vector<double> numbers(all.size());
+  for (size_t i = 0; i < all.size(); ++i) std::memcpy(&numbers[i], all[i].data(), std::min(all[i].size(), sizeof own));
+  return numbers;
+}
+
 absl::Status MeasureWholeSteps(Session& session) {
   session.Tell("steps");
   StepContext context{.kernels = &session.target->kernels,
@@ -280,7 +292,7 @@ absl::Status MeasureWholeSteps(Session& session) {
                       .first = session.processes.first()};
   if (!session.processes.alone()) {
     context.copies = static_cast<int>(std::count(session.hosts.begin(), session.hosts.end(), session.hosts[0]));
-    context.meet = [&] { return session.processes.Agree(absl::OkStatus()); };
+    context.gather = [&](double own) { return GatherNumbers(session.processes, own); };
   } else if (session.on_host()) {
     context.copies = RanksHere(session);
   }

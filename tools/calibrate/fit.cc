@@ -150,27 +150,39 @@ void FitKernels(const Measured& measured, Cluster* cluster) {
 // What acts of `busy` ranks take longer for want of cores.
 double Share(const Cluster& cluster, int64_t busy) { return plan::ShareOfCore(plan::MachineOf(cluster), busy); }
 
-void FitCores(const Measured& measured, Cluster* cluster) {
-  if (measured.copies < 2) return;
+// That so many ranks are worth beside each other.
+double CoresOf(const Measured& measured) {
   const double copies = static_cast<double>(measured.copies);
-  const double cores = copies / measured.copies_longer;
-  cluster->mutable_node()->set_cores(Rounded(std::clamp(cores, 1.0, copies)));
+  return std::clamp(copies / measured.mean_longer, 1.0, copies);
 }
 
-// As one rank takes them: what ranks take from each other for want of cores is not the kernels'.
-std::vector<TimedKernel> Alone(std::vector<TimedKernel> kernels, double share) {
-  for (TimedKernel& timed : kernels) timed.seconds *= share;
-  return kernels;
+void FitCores(const Measured& measured, Cluster* cluster) {
+  if (measured.copies > 1) cluster->mutable_node()->set_cores(Rounded(CoresOf(measured)));
+}
+
+// Kernels of a rank that has a core, and that others wait for. What ranks take from each other is not the kernels':
+// `cores` says it. But ranks that exchange something wait for the slowest of them, also while some of them have nothing
+// to do, as in a pipeline; so all kernels take as much longer as the slowest one's steps than the mean.
+Measured OfAwaitedRank(Measured measured) {
+  if (measured.copies < 2) return measured;
+  plan::Machine machine;
+  machine.node_cores = CoresOf(measured);
+  const double share = plan::ShareOfCore(machine, measured.beside);
+  const double waiting = std::max(1.0, measured.slowest_longer / measured.mean_longer);
+  for (auto* kernels : {&measured.products, &measured.attention, &measured.kernels, &measured.far_products,
+                        &measured.far_kernels}) {
+    for (TimedKernel& timed : *kernels) timed.seconds *= share * waiting;
+  }
+  return measured;
 }
 
 void FitFar(const Measured& measured, Cluster* cluster) {
   if (measured.far_bytes <= 0) return;
-  const double share = Share(*cluster, measured.far_copies);
   Far& far = *cluster->mutable_calibration()->mutable_far();
   far.set_near_bytes(measured.near_bytes);
   far.set_bytes(measured.far_bytes);
-  AddProducts(Alone(measured.far_products, share), *far.mutable_product());
-  AddKernels(Alone(measured.far_kernels, share), *cluster, *far.mutable_kernel());
+  AddProducts(measured.far_products, *far.mutable_product());
+  AddKernels(measured.far_kernels, *cluster, *far.mutable_kernel());
 }
 
 // What steps take beside their kernels.
@@ -252,7 +264,8 @@ void FitOverlap(const TimedOverlap& overlap, Cluster* cluster) {
 
 }  // namespace
 
-void Fit(const Measured& measured, Cluster* cluster) {
+void Fit(const Measured& taken, Cluster* cluster) {
+  const Measured measured = OfAwaitedRank(taken);
   FitProducts(measured, cluster);
   FitAttention(measured, cluster);
   FitMemory(measured, cluster);

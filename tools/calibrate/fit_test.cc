@@ -95,22 +95,28 @@ TEST(FitTest, WhatIsFarHasTablesOfItsOwn) {
   EXPECT_NEAR(seconds(Product(16, 16, 16)), 2e-6, 2e-9);
 }
 
-TEST(FitTest, WhatIsFarIsMeasuredByRanksThatMayShareCores) {
+TEST(FitTest, KernelsAreMeasuredByRanksThatMayShareCores) {
   Measured measured;
   measured.products.push_back({Product(16, 16, 16), 1e-6});
   measured.far_products.push_back({Product(16, 16, 16), 5e-6});
   measured.near_bytes = 1e6, measured.far_bytes = 1e8;
-  measured.far_copies = 2;
-  const auto seconds = [&] {
+  measured.beside = 2;
+  const auto seconds = [&](double step_bytes) {
     Cluster cluster = TwoRanks();
     plan::Machine machine = FitOf(measured, &cluster);
-    machine.step_bytes = 1e8;
+    machine.step_bytes = step_bytes;
     return plan::KernelSeconds(machine, Product(16, 16, 16)) - machine.launch_s;
   };
-  EXPECT_NEAR(seconds(), 5e-6, 5e-9) << "of two cores each has its own";
+  EXPECT_NEAR(seconds(0), 1e-6, 1e-9) << "of two cores each has its own";
+  EXPECT_NEAR(seconds(1e8), 5e-6, 5e-9);
   // Two ranks beside each other have 1.6 cores, which takes each 1.25 times as long.
-  measured.copies = 2, measured.copies_longer = 1.25;
-  EXPECT_NEAR(seconds(), 4e-6, 4e-9);
+  measured.copies = 2, measured.mean_longer = measured.slowest_longer = 1.25;
+  EXPECT_NEAR(seconds(0), 0.8e-6, 1e-9);
+  EXPECT_NEAR(seconds(1e8), 4e-6, 4e-9);
+  // The slower one of a step takes 1.2 times as long as the mean, and the other waits.
+  measured.slowest_longer = 1.5;
+  EXPECT_NEAR(seconds(0), 0.96e-6, 1e-9);
+  EXPECT_NEAR(seconds(1e8), 4.8e-6, 4e-9);
 }
 
 TEST(FitTest, AttentionHasARateForEachLengthAndSizeOfHeads) {
@@ -170,7 +176,7 @@ TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {
 // The simulator gives acts that have no core of their own a part of one: tables hold what they take with one.
 TEST(FitTest, CollectivesAreThoseOfRanksWithCores) {
   Measured measured;
-  measured.copies = 2, measured.copies_longer = 1.25;
+  measured.copies = 2, measured.mean_longer = measured.slowest_longer = 1.25;
   measured.collectives.push_back({CollectiveKind::kAllReduce, 2, 1, 1e6, 1e-3});
   measured.overlap = {2, 1e-3, 2e-3, 1e-3, 3e-3};
   Cluster cluster = TwoRanks();

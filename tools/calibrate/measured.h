@@ -39,17 +39,17 @@ struct Measured {
   std::vector<TimedKernel> attention;  // of a grid of lengths and sizes of heads
   std::vector<TimedKernel> kernels;    // of plans
   // Products and kernels once more, where each has to go through far_bytes between two uses of a tensor and not through
-  // near_bytes; 0: not measured. Each of `far_copies` ranks did so, side by side.
+  // near_bytes; 0: not measured.
   std::vector<TimedKernel> far_products, far_kernels;
   double near_bytes = 0, far_bytes = 0;
-  int64_t far_copies = 1;
+  int64_t beside = 1;  // ranks that ran all of these side by side
   std::vector<plan::CollectiveTime> collectives;
   std::vector<TimedTransfer> transfers;
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
   std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
-  // How many times as long as alone a step takes the slowest of `copies` ranks that do the same.
+  // How many times as long as alone a step takes `copies` ranks that do the same: the mean, and the slowest in each step.
   int64_t copies = 1;
-  double copies_longer = 1;
+  double mean_longer = 1, slowest_longer = 1;
   TimedOverlap overlap;
   int64_t reserve_bytes = 0;
 };

@@ -12,8 +12,8 @@ _WIDE_LLAMA = _LLAMA + _WIDE + " model.set=heads=12 model.set=kv_heads=4 model.s
 _SETS = [
     _SMALL + " model.set=layers=1",
     _SMALL + " model.set=layers=4",
-    _GPT2,
     _GPT2 + "model.set=hidden=256 model.set=seq=128 model.set=positions=128 batch.global=8 batch.micro=8",
+    _GPT2,
     _GPT2 + "model.set=hidden=384 model.set=heads=6 batch.global=4 batch.micro=4 model.set=layers=1",
     _WIDE_GPT2,
     _WIDE_GPT2 + " precision.compute=BF16",

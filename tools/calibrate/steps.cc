@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ops/abi/status_macros.h"
@@ -71,6 +74,8 @@ class Stepper {
     return SecondsSince(begin);
   }
 
+  int runs() const { return runs_; }
+
   // Of several.
   absl::StatusOr<double> Batch() {
     std::vector<double> seconds;
@@ -85,7 +90,7 @@ class Stepper {
   Tokens tokens_;
   std::unique_ptr<executor::LocalCluster> cluster_;
   int64_t step_ = 0;
-  int runs_ = 1;
+  int runs_ = 1;  // of a batch
 };
 
 // Of this process, in bytes; 0 where the system does not say.
@@ -98,22 +103,54 @@ int64_t ResidentBytes() {
   return read == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
-// Of the slowest: ranks that exchange something wait for it.
-absl::StatusOr<double> SideBySide(const std::vector<std::unique_ptr<Stepper>>& steppers) {
-  std::vector<absl::StatusOr<double>> results(steppers.size(), 0.0);
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < steppers.size(); ++i) threads.emplace_back([&, i] { results[i] = steppers[i]->Batch(); });
-  results[0] = steppers[0]->Batch();
-  for (std::thread& thread : threads) thread.join();
-  double longest = 0;
-  for (const absl::StatusOr<double>& result : results) {
-    if (!result.ok()) return result.status();
-    longest = std::max(longest, *result);
-  }
-  return longest;
+// What all processes have, this one first where it is alone.
+absl::StatusOr<std::vector<double>> Gather(const StepContext& context, double own) {
+  if (context.gather) return context.gather(own);
+  return std::vector<double>{own};
 }
 
-absl::Status Meet(const StepContext& context) { return context.meet ? context.meet() : absl::OkStatus(); }
+absl::Status Meet(const StepContext& context) { return Gather(context, 0).status(); }
+
+// Seconds of steps of ranks that begin each of them together.
+struct Together {
+  std::vector<double> mean;
+  // Ranks that exchange something wait for the slowest, and a core may be slow for less than a batch.
+  std::vector<double> slowest;
+};
+
+// Adds a batch. Processes have one stepper each.
+absl::Status SideBySide(const std::vector<std::unique_ptr<Stepper>>& steppers, int runs, const StepContext& context,
+                        Together* to) {
+  // By the stepper and the run: of this process, or of all.
+  std::vector<std::vector<std::vector<double>>> seconds(steppers.size());
+  std::vector<absl::Status> statuses(steppers.size());
+  std::barrier<> meeting(static_cast<std::ptrdiff_t>(steppers.size()));
+  const auto step = [&](size_t i) -> absl::Status {
+    for (int run = 0; run < runs; ++run) {
+      meeting.arrive_and_wait();
+      WEFT_ASSIGN_OR_RETURN(const double own, steppers[i]->Step());
+      WEFT_ASSIGN_OR_RETURN(std::vector<double> all, Gather(context, own));
+      seconds[i].push_back(std::move(all));
+    }
+    return absl::OkStatus();
+  };
+  const auto all_steps = [&](size_t i) {
+    statuses[i] = step(i);
+    meeting.arrive_and_drop();  // who fails keeps nobody waiting
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < steppers.size(); ++i) threads.emplace_back(all_steps, i);
+  all_steps(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const absl::Status& status : statuses) WEFT_RETURN_IF_ERROR(status);
+  for (int run = 0; run < runs; ++run) {
+    std::vector<double> ranks;
+    for (const auto& own : seconds) ranks.insert(ranks.end(), own[run].begin(), own[run].end());
+    to->mean.push_back(std::accumulate(ranks.begin(), ranks.end(), 0.0) / static_cast<double>(ranks.size()));
+    to->slowest.push_back(*std::max_element(ranks.begin(), ranks.end()));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -128,7 +165,7 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
     WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[i % 2], context, /*graphs=*/i >= 2));
     small.push_back(std::move(made));
   }
-  const int own = context.meet ? 1 : context.copies;
+  const int own = context.gather ? 1 : context.copies;
   for (int i = 0; i < own; ++i) {
     WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[2], context));
     copies.push_back(std::move(made));
@@ -138,11 +175,14 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
   // A rank that is a thread shares the process with its copies.
   measured.reserve_bytes = std::max<int64_t>(0, ResidentBytes() - planned) / own;
   if (context.device != nullptr) measured.reserve_bytes = std::max<int64_t>(0, measured.reserve_bytes - before);
-  std::vector<double> seconds[4], alone, beside;
+  std::vector<double> seconds[4], alone;
+  Together together;
+  WEFT_ASSIGN_OR_RETURN(const std::vector<double> wanted, Gather(context, copies[0]->runs()));
+  const auto runs = static_cast<int>(*std::max_element(wanted.begin(), wanted.end()));
   // All processes take as many rounds, so their number is not a matter of time.
   const int rounds = std::max(kFewestRounds, static_cast<int>(context.seconds / (4 * kBatchSeconds)));
   for (int round = 0; round < rounds; ++round) {
-    if (!context.meet && round >= kFewestRounds && Clock::now() > until) break;
+    if (!context.gather && round >= kFewestRounds && Clock::now() > until) break;
     WEFT_RETURN_IF_ERROR(Meet(context));
     if (context.first) {
       for (size_t i = 0; i < small.size(); ++i) {
@@ -153,15 +193,15 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
       alone.push_back(one);
     }
     WEFT_RETURN_IF_ERROR(Meet(context));
-    WEFT_ASSIGN_OR_RETURN(const double together, SideBySide(copies));
-    beside.push_back(together);
+    WEFT_RETURN_IF_ERROR(SideBySide(copies, runs, context, &together));
   }
   if (!context.first) return absl::OkStatus();
   for (size_t i = 0; i < small.size(); ++i) {
     (i < 2 ? measured.small_steps : measured.graph_steps).push_back({WorksOfStep(plans[i % 2]), TypicalOf(seconds[i])});
   }
   measured.copies = context.copies;
-  measured.copies_longer = TypicalOf(beside) / TypicalOf(alone);
+  measured.mean_longer = TypicalOf(together.mean) / TypicalOf(alone);
+  measured.slowest_longer = TypicalOf(together.slowest) / TypicalOf(alone);
   return absl::OkStatus();
 }
 

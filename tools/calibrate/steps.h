@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "ops/abi/registry.h"
 #include "runtime/device/device.h"
 #include "runtime/plan/plan.pb.h"
@@ -20,8 +21,8 @@ struct StepContext {
   double seconds = 0;                // that this may take, about
   // Copies of a rank side by side: in this process, or one in each process of the node. The fewest is 1.
   int copies = 1;
-  // Several processes: meets all of them. Null: this one is alone.
-  std::function<absl::Status()> meet = nullptr;
+  // Several processes: meets all of them, and gives what each comes with. Null: this one is alone.
+  std::function<absl::StatusOr<std::vector<double>>(double)> gather = nullptr;
   bool first = true;  // of the processes: the one that works where one does
 };
 
