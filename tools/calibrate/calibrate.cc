@@ -225,9 +225,8 @@ absl::Status MeasureProducts(Session& session) {
   for (const std::string& type : types) {
     for (Case& made : ProductCases(sizes, type)) cases.push_back(std::move(made));
   }
-  WEFT_ASSIGN_OR_RETURN(session.measured.products,
-                        TimesInRounds(session, cases, kForProducts, /*whole=*/true,
-                                      absl::StrCat("products up to ", sizes.back())));
+  WEFT_ASSIGN_OR_RETURN(session.measured.products, TimesInRounds(session, cases, kForProducts, /*whole=*/true,
+                                                                 absl::StrCat("products up to ", sizes.back())));
   WEFT_ASSIGN_OR_RETURN(session.measured.far_products, TimesInTurn(session, cases));
   return absl::OkStatus();
 }
@@ -241,17 +240,15 @@ absl::Status MeasureAttention(Session& session) {
       cases.push_back(std::move(made));
     }
   }
-  WEFT_ASSIGN_OR_RETURN(session.measured.attention,
-                        TimesInRounds(session, cases, kForAttention, /*whole=*/true,
-                                      absl::StrCat("attention up to ", lengths.back())));
+  WEFT_ASSIGN_OR_RETURN(session.measured.attention, TimesInRounds(session, cases, kForAttention, /*whole=*/true,
+                                                                  absl::StrCat("attention up to ", lengths.back())));
   return absl::OkStatus();
 }
 
 absl::Status MeasureKernels(Session& session) {
   WEFT_ASSIGN_OR_RETURN(const std::vector<Case> cases, KernelCases(session.plans));
-  WEFT_ASSIGN_OR_RETURN(session.measured.kernels,
-                        TimesInRounds(session, cases, kForKernels, /*whole=*/false,
-                                      absl::StrCat(cases.size(), " kernels")));
+  WEFT_ASSIGN_OR_RETURN(session.measured.kernels, TimesInRounds(session, cases, kForKernels, /*whole=*/false,
+                                                                absl::StrCat(cases.size(), " kernels")));
   WEFT_ASSIGN_OR_RETURN(session.measured.far_kernels, TimesInTurn(session, cases));
   return absl::OkStatus();
 }

@@ -169,8 +169,8 @@ Measured OfAwaitedRank(Measured measured) {
   machine.node_cores = CoresOf(measured);
   const double share = plan::ShareOfCore(machine, measured.beside);
   const double waiting = std::max(1.0, measured.slowest_longer / measured.mean_longer);
-  for (auto* kernels : {&measured.products, &measured.attention, &measured.kernels, &measured.far_products,
-                        &measured.far_kernels}) {
+  for (auto* kernels :
+       {&measured.products, &measured.attention, &measured.kernels, &measured.far_products, &measured.far_kernels}) {
     for (TimedKernel& timed : *kernels) timed.seconds *= share * waiting;
   }
   return measured;

@@ -47,7 +47,8 @@ struct Measured {
   std::vector<TimedTransfer> transfers;
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
   std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
-  // How many times as long as alone a step takes `copies` ranks that do the same: the mean, and the slowest in each step.
+  // How many times as long as alone a step takes `copies` ranks that do the same: the mean, and the slowest in each
+  // step.
   int64_t copies = 1;
   double mean_longer = 1, slowest_longer = 1;
   TimedOverlap overlap;

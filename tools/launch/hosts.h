@@ -55,7 +55,8 @@ class Hosts {
   std::vector<Host> hosts_;
 };
 
-// Of several plans the one for the most ranks, the first of equal ones, but at most as many as there are slots; null if there is none.
+// Of several plans the one for the most ranks, the first of equal ones, but at most as many as there are slots; null if
+// there is none.
 const PlanOfRanks* Largest(const std::vector<PlanOfRanks>& plans, int slots);
 
 }  // namespace weft::launch

@@ -98,8 +98,8 @@ std::string MpirunVersion() {
 struct Attempt {
   Hosts hosts;  // none: this machine
   int processes = 0;
-  std::string plan;           // "": that of the request
-  std::string reason;         // "" for the first one
+  std::string plan;             // "": that of the request
+  std::string reason;           // "" for the first one
   std::string taken_back = "";  // the host for which this one has begun, if one has returned
 };
 
@@ -180,8 +180,8 @@ class Attendant {
   // `processes`: of the ranks those that run on this machine. `loopback`: null if they may use the network.
   // `wanted_to_end`: asked now and then; where it says so, the ranks are told to end after their step. `is_srun`: so it
   // is called here too, but its ranks are not its children.
-  Attendant(pid_t mpirun, int processes, int said, const Loopback* loopback,
-            const std::function<bool()>& wanted_to_end, bool is_srun)
+  Attendant(pid_t mpirun, int processes, int said, const Loopback* loopback, const std::function<bool()>& wanted_to_end,
+            bool is_srun)
       : mpirun_(mpirun),
         said_(said),
         loopback_(loopback),
@@ -210,7 +210,8 @@ class Attendant {
     if (!words_.Lost().empty()) return Tell({status, words_.Lost()});
     if (!words_.TooFew().empty()) return {status, words_.TooFew(), words_.LostHost()};
     if (const std::string& host = words_.LostHost(); !host.empty())
-      return Tell({status, "host " + host + " is lost: " + (is_srun_ ? "srun" : "mpirun") + " hears nothing of it", host});
+      return Tell(
+          {status, "host " + host + " is lost: " + (is_srun_ ? "srun" : "mpirun") + " hears nothing of it", host});
     if (killed)
       return Tell({status, std::string(is_srun_ ? "srun" : "mpirun") + " is lost: it has ended by signal " +
                                std::to_string(status - 128)});
@@ -460,8 +461,7 @@ int Run(const std::vector<std::string>& arguments) {
   const std::string run = Find(request.program);
   if (run.empty()) return Fail(1, request.program + ": expected beside weft-launch, found none");
   if (request.show) {
-    const std::vector<std::string> command =
-        CommandOf(request, run, {Hosts(request.hosts), request.processes, "", ""});
+    const std::vector<std::string> command = CommandOf(request, run, {Hosts(request.hosts), request.processes, "", ""});
     for (const std::string& argument : command)
       std::printf("%s%s", &argument == &command.front() ? "" : " ", argument.c_str());
     std::printf("\n");
@@ -484,6 +484,4 @@ int Run(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace weft::launch
 
-int main(int argc, char** argv) {
-  return weft::launch::Run(std::vector<std::string>(argv + 1, argv + argc));
-}
+int main(int argc, char** argv) { return weft::launch::Run(std::vector<std::string>(argv + 1, argv + argc)); }

@@ -85,9 +85,11 @@ std::string TakeAllocation(const std::string& shell, Request& request) {
 // What is wrong with the hosts of a request, or "".
 std::string WrongOfHosts(const Request& request) {
   if (const int slots = Hosts(request.hosts).slots(); slots > 0 && slots < request.processes)
-    return std::string(request.slurm ? "--slurm" : "--hosts") + ": expected room for " + std::to_string(request.processes) + " ranks, got " + std::to_string(slots);
+    return std::string(request.slurm ? "--slurm" : "--hosts") + ": expected room for " +
+           std::to_string(request.processes) + " ranks, got " + std::to_string(slots);
   if (request.fewer.empty()) return "";
-  if (request.hosts.empty() || request.restarts == 0) return "--fewer: expected with --restarts, and with --hosts or --slurm";
+  if (request.hosts.empty() || request.restarts == 0)
+    return "--fewer: expected with --restarts, and with --hosts or --slurm";
   if (request.run[0][0] == '-') return "--fewer: expected the plan in front of the flags of weft run";
   for (const PlanOfRanks& plan : request.fewer) {
     if (plan.ranks >= request.processes)

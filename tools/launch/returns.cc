@@ -7,7 +7,7 @@
 namespace weft::launch {
 namespace {
 
-constexpr int kAnswers = 2;                   // of a host that is back: one may come while it goes down
+constexpr int kAnswers = 2;                    // of a host that is back: one may come while it goes down
 constexpr std::chrono::seconds kPatience(10);  // with an answer: a host that is down may let a shell wait for minutes
 
 }  // namespace

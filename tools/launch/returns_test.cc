@@ -37,7 +37,8 @@ class ReturnsTest : public testing::Test {
   // At a second, and until the questions that are asked there are answered.
   std::vector<std::string> LookAt(Returns& returns, int second, const std::vector<std::string>& lost, int questions) {
     std::vector<std::string> back = returns.Look(lost, begin_ + seconds(second));
-    for (int i = 0; i < 1000 && Questions() < questions; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 1000 && Questions() < questions; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(Questions(), questions) << "after " << second << " s";
     std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the shell ends
     const std::vector<std::string> heard = returns.Look(lost, begin_ + seconds(second));
@@ -45,7 +46,8 @@ class ReturnsTest : public testing::Test {
     return back;
   }
 
-  const std::string folder_ = testing::TempDir() + "/returns." + testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::string folder_ =
+      testing::TempDir() + "/returns." + testing::UnitTest::GetInstance()->current_test_info()->name();
   const std::string shell_ = folder_ + "/shell";
   const Returns::Time begin_ = std::chrono::steady_clock::now();
   const int made_ = mkdir(folder_.c_str(), 0700);

@@ -48,8 +48,8 @@ TEST_F(AllocationTest, ItsNodesAreHosts) {
   ASSERT_EQ(Read(), "");
   EXPECT_EQ(Hosts(hosts_).First(5), "node1:2,node2:2,other:1");
   EXPECT_THAT(SrunCommand(Hosts(hosts_).Used(3)),
-              ElementsAre("srun", "--mpi=pmix", "--kill-on-bad-exit=0", "--wait=10", "--distribution=block", "--nodes=2",
-                          "--ntasks=3", "--ntasks-per-node=2", "--nodelist=node1,node2"));
+              ElementsAre("srun", "--mpi=pmix", "--kill-on-bad-exit=0", "--wait=10", "--distribution=block",
+                          "--nodes=2", "--ntasks=3", "--ntasks-per-node=2", "--nodelist=node1,node2"));
 }
 
 TEST_F(AllocationTest, WhatIsMissingIsSaid) {

@@ -15,8 +15,7 @@ constexpr std::chrono::milliseconds kLook(10);
 
 }  // namespace
 
-void RunOnHosts(const std::vector<std::string>& command, const std::vector<std::string>& hosts,
-                const Shell& shell) {
+void RunOnHosts(const std::vector<std::string>& command, const std::vector<std::string>& hosts, const Shell& shell) {
   std::vector<pid_t> running = {Start(command, Output::kPassedOn)};
   for (const std::string& host : hosts) {
     running.push_back(Start(CommandOn(host, command, shell), Output::kPassedOn));

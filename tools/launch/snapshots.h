@@ -11,8 +11,7 @@ namespace weft::launch {
 
 // Runs, on this machine and on each of `hosts`, a command that ends within seconds, and waits for that; what has not
 // ended then is left to itself.
-void RunOnHosts(const std::vector<std::string>& command, const std::vector<std::string>& hosts,
-                const Shell& shell);
+void RunOnHosts(const std::vector<std::string>& command, const std::vector<std::string>& hosts, const Shell& shell);
 
 // The value of a flag in "--flag value" or "--flag=value"; "" without it.
 std::string ValueOf(const std::vector<std::string>& arguments, const std::string& flag);

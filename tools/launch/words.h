@@ -25,8 +25,8 @@ class Words {
   const std::string& TooFew() const { return too_few_; }
   // The host that is lost, as a rank, mpirun or srun has told; "" if none is, or only a rank.
   const std::string& LostHost() const { return lost_host_; }
-  // The line for a rank of which mpirun or srun has said that a signal ended it, and no rank has said that it is lost, as all
-  // were starting or mpirun ended them first; "" if there is none.
+  // The line for a rank of which mpirun or srun has said that a signal ended it, and no rank has said that it is lost,
+  // as all were starting or mpirun ended them first; "" if there is none.
   std::string Lost() const;
 
  private:
@@ -38,8 +38,8 @@ class Words {
   std::string paragraph_;  // with its rules
   bool told_ = false, told_lost_ = false;
   std::string too_few_, lost_host_;
-  bool srun_told_ = false;    // how a rank has ended
-  std::string rank_, how_;    // the one that mpirun or srun has noticed, and how it has ended
+  bool srun_told_ = false;  // how a rank has ended
+  std::string rank_, how_;  // the one that mpirun or srun has noticed, and how it has ended
 };
 
 }  // namespace weft::launch
