@@ -149,6 +149,10 @@ class NetworksTest(ProcessesTest):
         self.launch("a:2,b:2,c:2", steps=LONG)
         self.kill_b_when_it_steps()
         self.assertIn(", on a:2,c:2\n", self.said())
+        self.check_is_undisturbed()
+
+    def check_is_undisturbed(self):
+        """Bit for bit, as a run of one process."""
         expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
         self.assertEqual(saved(self.path("c")), expected)
         self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
@@ -158,9 +162,7 @@ class NetworksTest(ProcessesTest):
         restarts = [line["restart"] for line in map(json.loads, contents(self.path("m.jsonl")).splitlines())
                     if "restart" in line]
         self.assertEqual([restart["step"] for restart in restarts], [step], self.said())
-        expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
-        self.assertEqual(saved(self.path("c")), expected)
-        self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+        self.check_is_undisturbed()
         for host in (self.a, self.c, self.d):
             self.assertEqual([name for name in os.listdir(host.memory()) if name.startswith("weft")], [])
 
@@ -257,9 +259,7 @@ class NetworksTest(ProcessesTest):
                                  *self.flags(LONG), "--lost-seconds", 3, "--checkpoint-every", 2), **slurm)
         self.kill_b_when_it_steps()
         self.assertIn(", on a:2,c:2\n", self.said())
-        expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
-        self.assertEqual(saved(self.path("c")), expected)
-        self.assertEqual(numbers(self.path("m.jsonl")), expected_numbers)
+        self.check_is_undisturbed()
 
     def await_restarts(self, count):
         """What the metrics say of so many, once the last of them has made some steps."""
