@@ -6,9 +6,12 @@ import re
 from programs import median, train, train_side_by_side
 from traces import StepView, by_step, read_acts
 
-SECONDS, ROUND_SECONDS, QUICK_SECONDS = 180, 60, 30  # of a calibration: one for all, one of each round, one of --quick
+SECONDS, ROUND_SECONDS, QUICK_SECONDS = 180, 20, 30  # of a calibration: one for all, one of each round, one of --quick
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # of a rank of two
 ROUNDS = 5  # in which every plan has its turn
+# Of rates and steps in turn. The host lends a core to others for seconds or minutes, which doubles what a product takes:
+# many short rounds meet rates and steps in the same state, as few long ones do not.
+SHORT_ROUNDS, QUICK_ROUNDS = 12, 4
 LIMIT = 0.10  # by how much a simulated step may be off
 NEAR = 1.05  # of the fastest layout, what the chosen one may take
 
@@ -94,12 +97,13 @@ def cores(cluster):
 
 def compared(tools, model, seconds):
     """Steps of a model's plans, and the same simulated with rates that were measured for so many seconds just before."""
+    steps = model.steps // 2
     cluster = calibrated(tools, seconds)
     rows = model.plans()
     one, *plans = [model.compile(tools, overrides + [cluster], "simulated%d" % i)
                    for i, overrides in enumerate([model.batch()] + [overrides for _, overrides in rows])]
-    runs = [alone(tools, one, model.steps), side_by_side(tools, one, model.steps)]
-    measured = [run() for run in runs + [alone(tools, plan, model.steps) for plan in plans]]
+    runs = [alone(tools, one, steps), side_by_side(tools, one, steps)]
+    measured = [run() for run in runs + [alone(tools, plan, steps) for plan in plans]]
     step = lambda plan: tools.run_json("weft-plan", "simulate", plan)["step_s"]
     return measured, [step(one), step(one) * max(1, 2 / cores(cluster))] + [step(plan) for plan in plans]
 
@@ -116,15 +120,16 @@ def with_cores_awake(part):
 def simulate(tools, quick):
     print("Step time: measured, two ranks with half the cores each, and simulated with rates measured just before")
     print("  No core is idle: processes of the lowest priority keep them busy, for what a virtual machine's are worth depends on it.")
-    print("  Means of %d rounds, each of which measures the rates, then the steps; behind them the least and the largest" % ROUNDS)
+    rounds = QUICK_ROUNDS if quick else SHORT_ROUNDS
+    print("  Means of %d rounds, each of which measures the rates, then the steps; behind them the least and the largest" % rounds)
     print("  ratio of a round: what others do on the host changes within minutes.")
     for model in [TINY] if quick else [TINY, SMALL]:
         print("  " + model.label)
-        rounds = [compared(tools, model, QUICK_SECONDS if quick else ROUND_SECONDS) for _ in range(ROUNDS)]
-        measured, simulated = ([mean(them) for them in zip(*of)] for of in zip(*rounds))
+        taken = [compared(tools, model, ROUND_SECONDS) for _ in range(rounds)]
+        measured, simulated = ([mean(them) for them in zip(*of)] for of in zip(*taken))
         labels = ["one rank", "two copies of one rank's plan"] + [label for label, _ in model.plans()]
         for i, (label, seconds, predicted) in enumerate(zip(labels, measured, simulated)):
-            ratios = sorted(them[i] / theirs[i] for theirs, them in rounds)
+            ratios = sorted(them[i] / theirs[i] for theirs, them in taken)
             print("    %-42s measured %8.2f ms  simulated %8.2f ms  ratio %.2f (%.2f to %.2f)" %
                   (label, seconds * 1e3, predicted * 1e3, predicted / seconds, ratios[0], ratios[-1]), flush=True)
         within = [abs(predicted / seconds - 1) <= LIMIT for seconds, predicted in zip(measured, simulated)][2:]

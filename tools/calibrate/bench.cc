@@ -1,11 +1,13 @@
 #include "tools/calibrate/bench.h"
 
 #include <algorithm>
+#include <barrier>
 #include <cstring>
 #include <ctime>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/status_macros.h"
 
 namespace weft::calibrate {
 namespace {
@@ -90,62 +92,77 @@ double TypicalOf(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device, int threads,
-                                                     size_t near_bytes) {
-  std::unique_ptr<Bench> bench(new Bench(kernels, device, threads, near_bytes));
-  bench->pool_bytes_ = near_bytes;
-  absl::StatusOr<std::unique_ptr<device::Stream>> stream = device.CreateStream("calibrate");
-  if (!stream.ok()) return stream.status();
-  bench->stream_ = *std::move(stream);
+absl::StatusOr<std::unique_ptr<Bench>> Bench::Create(const KernelRegistry& kernels, device::Device& device,
+                                                     const Options& options) {
+  Options resolved = options;
+  if (resolved.near_bytes == 0) resolved.near_bytes = NearBytes(device);
+  std::unique_ptr<Bench> bench(new Bench(kernels, device, resolved));
+  bench->pool_bytes_ = resolved.near_bytes;
+  for (Rank& rank : bench->ranks_) {
+    WEFT_ASSIGN_OR_RETURN(rank.stream, device.CreateStream("calibrate"));
+  }
   if (device.gpu() != nullptr) bench->upload_ = std::make_unique<executor::StepUpload>(device);
-  absl::StatusOr<std::unique_ptr<device::Arena>> patterns =
-      device.AllocateHostMemory(static_cast<int64_t>(kPattern * std::size(kElementTypes)));
-  if (!patterns.ok()) return patterns.status();
-  bench->patterns_ = *std::move(patterns);
+  WEFT_ASSIGN_OR_RETURN(bench->patterns_,
+                        device.AllocateHostMemory(static_cast<int64_t>(kPattern * std::size(kElementTypes))));
   FillPatterns(*bench->patterns_);
   return bench;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Bench::Make(const Case& made, const Rank& rank) const {
+  KernelSpec spec = made.spec;
+  spec.workspace = rank.workspace;
+  spec.gpu_workspace = rank.gpu_workspace;
+  return made.code != nullptr ? made.code->Make(made.generated, made.randoms, spec) : kernels_.Create(spec);
 }
 
 absl::Status Bench::Add(Case added) {
   Entry entry{.made = std::move(added)};
   KernelSpec& spec = entry.made.spec;
-  spec.threads = threads_;
+  spec.threads = options_.threads;
   spec.gpu = device_.gpu();
-  spec.workspace = workspace_;
-  spec.gpu_workspace = gpu_workspace_;
   if (upload_ != nullptr) spec.gpu_step_values = upload_->values();
-  const Case& it = entry.made;
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel =
-      it.code != nullptr ? it.code->Make(it.generated, it.randoms, spec) : kernels_.Create(spec);
-  if (!kernel.ok()) return kernel.status();
-  entry.kernel = *std::move(kernel);
+  for (const Rank& rank : ranks_) {
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, Make(entry.made, rank));
+    entry.kernels.push_back(std::move(kernel));
+  }
   for (const TensorSpec& tensor : spec.inputs) entry.set_bytes += Aligned(tensor.bytes());
   for (size_t i = 0; i < spec.outputs.size(); ++i) {
     if (i >= entry.made.in_place.size() || entry.made.in_place[i] < 0) {
       entry.set_bytes += Aligned(spec.outputs[i].bytes());
     }
   }
-  entry.sets = static_cast<int>(std::clamp<size_t>(near_bytes_ / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
+  entry.sets =
+      static_cast<int>(std::clamp<size_t>(options_.near_bytes / std::max<size_t>(entry.set_bytes, 1), 1, kMostSets));
   pool_bytes_ = std::max(pool_bytes_, entry.set_bytes * entry.sets);
   entries_.push_back(std::move(entry));
   return absl::OkStatus();
 }
 
 absl::Status Bench::Prepare() {
-  if (pool_ != nullptr) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<device::Arena>> pool = device_.AllocateArena(static_cast<int64_t>(pool_bytes_));
-  if (!pool.ok()) return pool.status();
-  pool_ = *std::move(pool);
+  if (ranks_[0].pool != nullptr) return absl::OkStatus();
+  for (Rank& rank : ranks_) {
+    WEFT_ASSIGN_OR_RETURN(rank.pool, device_.AllocateArena(static_cast<int64_t>(pool_bytes_)));
+  }
   if (upload_ == nullptr) return absl::OkStatus();
-  if (absl::Status status = upload_->Prepare(); !status.ok()) return status;
-  return OnStream([&] { return upload_->Run(0, *stream_); });
+  WEFT_RETURN_IF_ERROR(upload_->Prepare());
+  return OnStreams([&](size_t rank) { return upload_->Run(0, *ranks_[rank].stream); });
 }
 
-absl::Status Bench::OnStream(const std::function<absl::Status()>& task) {
-  absl::Status status;
-  stream_->Submit([&] { status = task(); });
-  const absl::Status joined = stream_->Join();
-  return status.ok() ? joined : status;
+absl::Status Bench::OnStreams(const std::function<absl::Status(size_t rank)>& task) {
+  std::vector<absl::Status> statuses(ranks_.size());
+  std::barrier<> meeting(static_cast<std::ptrdiff_t>(ranks_.size()));
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].stream->Submit([&, i] {
+      meeting.arrive_and_wait();
+      statuses[i] = task(i);
+    });
+  }
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    const absl::Status joined = ranks_[i].stream->Join();
+    if (statuses[i].ok()) statuses[i] = joined;
+  }
+  for (const absl::Status& status : statuses) WEFT_RETURN_IF_ERROR(status);
+  return absl::OkStatus();
 }
 
 std::vector<Bench::Operands> Bench::Lay(const Entry& entry, char* at) const {
@@ -169,16 +186,21 @@ std::vector<Bench::Operands> Bench::Lay(const Entry& entry, char* at) const {
   return sets;
 }
 
-absl::Status Bench::Fill(const Entry& entry, const std::vector<Operands>& sets) {
-  return OnStream([&] {
-    for (const Operands& set : sets) {
+Bench::ByRank Bench::Lay(const Entry& entry) const {
+  ByRank sets;
+  for (const Rank& rank : ranks_) sets.push_back(Lay(entry, rank.pool->base()));
+  return sets;
+}
+
+absl::Status Bench::Fill(const Entry& entry, const ByRank& sets) {
+  return OnStreams([&](size_t rank) -> absl::Status {
+    for (const Operands& set : sets[rank]) {
       for (size_t i = 0; i < set.inputs.size(); ++i) {
         const TensorSpec& tensor = entry.made.spec.inputs[i];
         char* const to = static_cast<char*>(const_cast<void*>(set.inputs[i]));
         for (size_t done = 0; done < tensor.bytes(); done += kPattern) {
           const size_t bytes = std::min(kPattern, tensor.bytes() - done);
-          absl::Status status = stream_->Copy(to + done, PatternOf(*patterns_, tensor.dtype), bytes);
-          if (!status.ok()) return status;
+          WEFT_RETURN_IF_ERROR(ranks_[rank].stream->Copy(to + done, PatternOf(*patterns_, tensor.dtype), bytes));
         }
       }
     }
@@ -186,45 +208,46 @@ absl::Status Bench::Fill(const Entry& entry, const std::vector<Operands>& sets) 
   });
 }
 
-absl::Status Bench::Run(const Entry& entry, const std::vector<Operands>& sets, int runs) {
-  const RunContext context{.step = on_gpu() ? RunContext::kNoStep : 0, .stream = stream_->handle()};
+absl::Status Bench::Run(const Entry& entry, size_t rank, const std::vector<Operands>& sets, int runs) {
+  const RunContext context{.step = on_gpu() ? RunContext::kNoStep : 0, .stream = ranks_[rank].stream->handle()};
   for (int i = 0; i < runs; ++i) {
     const Operands& set = sets[i % sets.size()];
-    absl::Status ran = entry.kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
-    if (!ran.ok()) return ran;
+    WEFT_RETURN_IF_ERROR(entry.kernels[rank]->Run(context, set.inputs, absl::MakeConstSpan(set.outputs)));
   }
   return absl::OkStatus();
 }
 
 // Where a call ends before its work does, the host waits for the stream to be done.
-absl::StatusOr<double> Bench::Batch(const Entry& entry, const std::vector<Operands>& sets, int runs) {
-  Clock::time_point begin = Clock::now();
-  double seconds = 0;
-  const absl::Status status = OnStream([&] {
-    begin = Clock::now();
+absl::StatusOr<double> Bench::Batch(const Entry& entry, const ByRank& sets, int runs) {
+  std::vector<Clock::time_point> begun(ranks_.size(), Clock::now());
+  std::vector<double> seconds(ranks_.size());
+  const absl::Status status = OnStreams([&](size_t rank) {
+    begun[rank] = Clock::now();
     const double core = CoreSeconds();
-    absl::Status ran = Run(entry, sets, runs);
-    seconds = threads_ == 1 ? CoreSeconds() - core : SecondsSince(begin);
+    absl::Status ran = Run(entry, rank, sets[rank], runs);
+    seconds[rank] = by_core() ? CoreSeconds() - core : SecondsSince(begun[rank]);
     return ran;
   });
   if (!status.ok()) return Named(entry.made.spec.name, status);
-  return (device_.host_addressable() ? seconds : SecondsSince(begin)) / runs;
+  const double slowest = *std::max_element(seconds.begin(), seconds.end());
+  return (device_.host_addressable() ? slowest : SecondsSince(begun[0])) / runs;
 }
 
 // What cannot be recorded runs one by one.
-absl::StatusOr<double> Bench::Replayed(const Entry& entry, const std::vector<Operands>& sets, int runs) {
+absl::StatusOr<double> Bench::Replayed(const Entry& entry, const ByRank& sets, int runs) {
   if (!on_gpu()) return Batch(entry, sets, runs);
   const int recorded = std::min(runs, kRecorded), replays = (runs + recorded - 1) / recorded;
+  device::Stream& stream = *ranks_[0].stream;
   absl::StatusOr<std::unique_ptr<device::Graph>> graph = absl::UnknownError("not recorded yet");
   const auto replay = [&](int times) {
-    return OnStream([&] {
+    return OnStreams([&](size_t) {
       absl::Status status;
-      for (int i = 0; i < times && status.ok(); ++i) status = stream_->Replay(**graph);
+      for (int i = 0; i < times && status.ok(); ++i) status = stream.Replay(**graph);
       return status;
     });
   };
-  absl::Status status = OnStream([&] {
-    graph = stream_->Capture([&] { return Run(entry, sets, recorded); });
+  absl::Status status = OnStreams([&](size_t) {
+    graph = stream.Capture([&] { return Run(entry, 0, sets[0], recorded); });
     return absl::OkStatus();
   });
   if (!graph.ok()) return Batch(entry, sets, runs);
@@ -237,11 +260,11 @@ absl::StatusOr<double> Bench::Replayed(const Entry& entry, const std::vector<Ope
 }
 
 absl::Status Bench::Round(Clock::time_point until) {
-  if (absl::Status status = Prepare(); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(Prepare());
   for (Entry& entry : entries_) {
     if (Clock::now() > until && (!entry.seconds.empty() || entry.set_bytes > kSmall)) continue;
-    const std::vector<Operands> sets = Lay(entry);
-    if (absl::Status status = Fill(entry, sets); !status.ok()) return status;
+    const ByRank sets = Lay(entry);
+    WEFT_RETURN_IF_ERROR(Fill(entry, sets));
     // The first runs warm up.
     absl::StatusOr<double> first = Batch(entry, sets, entry.runs == 0 ? 2 : 1);
     if (first.ok() && entry.runs == 0) first = Replayed(entry, sets, 2);
@@ -256,34 +279,41 @@ absl::Status Bench::Round(Clock::time_point until) {
   return absl::OkStatus();
 }
 
+// Of a turn the rank counts that took longest for all of it: single kernels are too short to be compared.
 absl::Status Bench::Turn(const std::vector<Entry*>& group, bool counts) {
-  const RunContext context{.step = device_.gpu() != nullptr ? RunContext::kNoStep : 0, .stream = stream_->handle()};
-  return OnStream([&] {
-    const double asking = threads_ == 1 ? AskingSeconds() : 0;
+  std::vector<std::vector<double>> seconds(ranks_.size());  // by kernel
+  std::vector<double> all(ranks_.size(), 0);
+  WEFT_RETURN_IF_ERROR(OnStreams([&](size_t rank) -> absl::Status {
+    const RunContext context{.step = on_gpu() ? RunContext::kNoStep : 0, .stream = ranks_[rank].stream->handle()};
+    const double asking = by_core() ? AskingSeconds() : 0;
     for (Entry* entry : group) {
-      const Operands& set = entry->in_turn[0];
+      const Operands& set = entry->in_turn[rank][0];
       const Clock::time_point begin = Clock::now();
       const double core = CoreSeconds();
-      absl::Status ran = entry->kernel->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
-      const double seconds = threads_ == 1 ? CoreSeconds() - core : SecondsSince(begin);
+      absl::Status ran = entry->kernels[rank]->Run(context, set.inputs, absl::MakeConstSpan(set.outputs));
+      const double taken = by_core() ? CoreSeconds() - core : SecondsSince(begin);
       if (!ran.ok()) return Named(entry->made.spec.name, ran);
-      if (counts) entry->seconds.push_back(std::max(seconds - asking, kLeastSeconds));
+      seconds[rank].push_back(std::max(taken - asking, kLeastSeconds));
+      all[rank] += seconds[rank].back();
     }
     return absl::OkStatus();
-  });
+  }));
+  if (!counts) return absl::OkStatus();
+  const std::vector<double>& slowest = seconds[std::max_element(all.begin(), all.end()) - all.begin()];
+  for (size_t i = 0; i < group.size(); ++i) group[i]->seconds.push_back(slowest[i]);
+  return absl::OkStatus();
 }
 
 absl::Status Bench::RunGroupInTurn(const std::vector<Entry*>& group, int times) {
-  char* at = pool_->base();
+  size_t begin = 0;
   for (Entry* entry : group) {
     entry->sets = 1;
-    entry->in_turn = Lay(*entry, at);
-    at += entry->set_bytes;
-    if (absl::Status status = Fill(*entry, entry->in_turn); !status.ok()) return status;
+    entry->in_turn.clear();
+    for (const Rank& rank : ranks_) entry->in_turn.push_back(Lay(*entry, rank.pool->base() + begin));
+    begin += entry->set_bytes;
+    WEFT_RETURN_IF_ERROR(Fill(*entry, entry->in_turn));
   }
-  for (int i = 0; i <= times; ++i) {
-    if (absl::Status status = Turn(group, /*counts=*/i > 0); !status.ok()) return status;
-  }
+  for (int i = 0; i <= times; ++i) WEFT_RETURN_IF_ERROR(Turn(group, /*counts=*/i > 0));
   return absl::OkStatus();
 }
 
@@ -294,7 +324,7 @@ absl::Status Bench::RunInTurn(int times) {
     all += entry.set_bytes < kFarBytes ? entry.set_bytes : 0;
   }
   pool_bytes_ = largest;
-  if (absl::Status status = Prepare(); !status.ok()) return status;
+  WEFT_RETURN_IF_ERROR(Prepare());
   // Every so manieth case is of a group, so that each has large and small ones.
   const size_t groups = all / kFarBytes + 1;
   std::vector<std::vector<Entry*>> members(groups);
@@ -315,20 +345,15 @@ absl::Status Bench::RunInTurn(int times) {
     bytes[group] += entries_[i].set_bytes;
   }
   for (const std::vector<Entry*>& group : members) {
-    if (absl::Status status = RunGroupInTurn(group, times); !status.ok()) return status;
+    WEFT_RETURN_IF_ERROR(RunGroupInTurn(group, times));
   }
   return absl::OkStatus();
 }
 
-std::vector<TimedKernel> Bench::Times(absl::Span<const std::unique_ptr<Bench>> benches) {
+std::vector<TimedKernel> Bench::Times() const {
   std::vector<TimedKernel> times;
-  for (size_t i = 0; i < benches[0]->entries_.size(); ++i) {
-    std::vector<double> seconds;
-    for (const std::unique_ptr<Bench>& bench : benches) {
-      const std::vector<double>& own = bench->entries_[i].seconds;
-      seconds.insert(seconds.end(), own.begin(), own.end());
-    }
-    if (!seconds.empty()) times.push_back({benches[0]->entries_[i].made.work, TypicalOf(seconds)});
+  for (const Entry& entry : entries_) {
+    if (!entry.seconds.empty()) times.push_back({entry.made.work, TypicalOf(entry.seconds)});
   }
   return times;
 }

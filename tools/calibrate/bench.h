@@ -50,20 +50,24 @@ struct Case {
   std::vector<code::RandomTile> randoms = {};
 };
 
-// Cases that are run in turn, round after round: a machine that is slower for a while is so for all of them. In a step
-// an operand has been written some time before: here the operands move on through a pool of memory that is larger than
-// the caches next to a core. A kernel of one thread on the host is timed by the seconds that it has a core, so that
-// what else runs there counts for what it takes of caches and memory alone. On a GPU runs are recorded and replayed, as
-// steps are: launched one by one, a kernel of 1 us takes the host's 5. One thread.
+// Cases that are run in turn, round after round: a machine that is slower for a while is so for all of them. As many
+// ranks as a node has run each of them at the same time, as they do in a step: they share caches and what moves memory,
+// and a machine may lend its cores to others for a while. The slowest counts, for ranks that exchange something wait
+// for it. In a step an operand has been written some time before: here the operands move on through a pool of memory
+// that is larger than the caches next to a core. A kernel of one thread on the host is timed by the seconds that it has
+// a core, so that what else runs there counts for what it takes of caches and memory alone. On a GPU runs are recorded
+// and replayed, as steps are: launched one by one, a kernel of 1 us takes the host's 5. Called by one thread.
 class Bench {
  public:
-  // All outlive it. `threads`: that a kernel may use. `near_bytes`: that the operands of a case move on through.
+  struct Options {
+    int threads = 1;        // that a kernel may use
+    int ranks = 1;          // side by side; 1 on a GPU, which is a rank's own
+    size_t near_bytes = 0;  // that the operands of a case move on through; 0: NearBytes()
+  };
+
+  // Both outlive it.
   static absl::StatusOr<std::unique_ptr<Bench>> Create(const KernelRegistry& kernels, device::Device& device,
-                                                       int threads, size_t near_bytes);
-  static absl::StatusOr<std::unique_ptr<Bench>> Create(const KernelRegistry& kernels, device::Device& device,
-                                                       int threads) {
-    return Create(kernels, device, threads, NearBytes(device));
-  }
+                                                       const Options& options);
 
   // Before the first round. Errors name the kernel.
   absl::Status Add(Case added);
@@ -79,51 +83,57 @@ class Bench {
   // One batch of the first case, which has had a round: seconds a run.
   absl::StatusOr<double> BatchOfFirst() { return Batch(entries_[0], Lay(entries_[0]), entries_[0].runs); }
 
-  // What they typically take over the rounds of all `benches`, each with the same cases, in the order of Add(). Those
-  // without a round are left out.
-  static std::vector<TimedKernel> Times(absl::Span<const std::unique_ptr<Bench>> benches);
+  // What they typically take over the rounds, in the order of Add(). Those without a round are left out.
+  std::vector<TimedKernel> Times() const;
 
  private:
   struct Operands {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
   };
+  struct Rank {
+    std::unique_ptr<device::Stream> stream;
+    std::unique_ptr<device::Arena> pool;
+    std::shared_ptr<Workspace> workspace = std::make_shared<Workspace>();
+    std::shared_ptr<GpuWorkspace> gpu_workspace = std::make_shared<GpuWorkspace>();
+  };
+  using ByRank = std::vector<std::vector<Operands>>;  // sets of operands
   struct Entry {
     Case made;
-    std::unique_ptr<Kernel> kernel;
-    size_t set_bytes = 0;  // of all operands
-    int sets = 1;          // so many, one after another in the pool
-    int runs = 0;          // of a batch; 0: not run yet
+    std::vector<std::unique_ptr<Kernel>> kernels;  // by rank
+    size_t set_bytes = 0;                          // of all operands
+    int sets = 1;                                  // so many, one after another in the pool
+    int runs = 0;                                  // of a batch; 0: not run yet
     std::vector<double> seconds = {};
-    std::vector<Operands> in_turn = {};  // the one set
+    ByRank in_turn = {};  // one set a rank
   };
 
-  Bench(const KernelRegistry& kernels, device::Device& device, int threads, size_t near_bytes)
-      : kernels_(kernels), device_(device), threads_(threads), near_bytes_(near_bytes) {}
+  Bench(const KernelRegistry& kernels, device::Device& device, const Options& options)
+      : kernels_(kernels), device_(device), options_(options), ranks_(options.ranks) {}
   absl::Status Prepare();
-  absl::Status OnStream(const std::function<absl::Status()>& task);
+  // `task` of each rank, on its stream: begun together, and waited for.
+  absl::Status OnStreams(const std::function<absl::Status(size_t rank)>& task);
+  absl::StatusOr<std::unique_ptr<Kernel>> Make(const Case& made, const Rank& rank) const;
   std::vector<Operands> Lay(const Entry& entry, char* at) const;
-  std::vector<Operands> Lay(const Entry& entry) const { return Lay(entry, pool_->base()); }
-  absl::Status Fill(const Entry& entry, const std::vector<Operands>& sets);
-  absl::Status Run(const Entry& entry, const std::vector<Operands>& sets, int runs);
-  absl::StatusOr<double> Batch(const Entry& entry, const std::vector<Operands>& sets, int runs);
-  absl::StatusOr<double> Replayed(const Entry& entry, const std::vector<Operands>& sets, int runs);
+  ByRank Lay(const Entry& entry) const;
+  absl::Status Fill(const Entry& entry, const ByRank& sets);
+  absl::Status Run(const Entry& entry, size_t rank, const std::vector<Operands>& sets, int runs);
+  absl::StatusOr<double> Batch(const Entry& entry, const ByRank& sets, int runs);
+  absl::StatusOr<double> Replayed(const Entry& entry, const ByRank& sets, int runs);
   bool on_gpu() const { return device_.gpu() != nullptr; }
+  // A kernel of one thread is timed by the seconds that this has a core.
+  bool by_core() const { return options_.threads == 1; }
   absl::Status RunGroupInTurn(const std::vector<Entry*>& group, int times);
   absl::Status Turn(const std::vector<Entry*>& group, bool counts);
 
   const KernelRegistry& kernels_;
   device::Device& device_;
-  const int threads_;
-  const size_t near_bytes_;
-  std::unique_ptr<device::Stream> stream_;
-  std::unique_ptr<device::Arena> pool_;
+  const Options options_;
+  std::vector<Rank> ranks_;
   std::unique_ptr<device::Arena> patterns_;  // kPattern bytes of each element type, on the host
   std::unique_ptr<executor::StepUpload> upload_;
-  std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();
-  std::shared_ptr<GpuWorkspace> gpu_workspace_ = std::make_shared<GpuWorkspace>();
   std::vector<Entry> entries_;
-  size_t pool_bytes_;
+  size_t pool_bytes_ = 0;  // of each rank
 };
 
 }  // namespace weft::calibrate

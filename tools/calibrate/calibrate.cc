@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -147,10 +145,10 @@ absl::Status FindHosts(Session& session) {
 // The largest sizes that leave time for some rounds, at the rate that a first product has.
 absl::StatusOr<std::vector<int64_t>> GridFor(Session& session, size_t types, double seconds) {
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<Bench> bench,
-                        Bench::Create(session.target->kernels, session.device(), session.threads));
+                        Bench::Create(session.target->kernels, session.device(), {.threads = session.threads}));
   WEFT_RETURN_IF_ERROR(bench->Add(ProductCases({kSmallest}, "f32")[0]));
   WEFT_RETURN_IF_ERROR(bench->Round(Clock::now()));
-  const TimedKernel first = Bench::Times({&bench, 1})[0];
+  const TimedKernel first = bench->Times()[0];
   const double rate = first.work.contraction_flops / first.seconds;
   std::vector<int64_t> sizes;
   double sum = 0;
@@ -173,38 +171,26 @@ int RanksHere(const Session& session) {
   return static_cast<int>(std::min<int64_t>(session.cluster.node().ranks(), CoreCount()));
 }
 
-// Of kernels that as many ranks as a node has run side by side, as they do in a step: they share caches and what moves
-// memory, and a machine may lend its cores to others for a while. `measure` is called for each, the first one tells.
-// A GPU is a rank's own.
-absl::StatusOr<std::vector<TimedKernel>> SideBySide(
-    Session& session, const std::vector<Case>& cases,
-    const std::function<absl::Status(Bench& bench, bool tells)>& measure) {
-  std::vector<std::unique_ptr<Bench>> ranks(session.on_host() ? RanksHere(session) : 1);
-  for (std::unique_ptr<Bench>& rank : ranks) {
-    WEFT_ASSIGN_OR_RETURN(rank, Bench::Create(session.target->kernels, session.device(), session.threads));
-    for (const Case& made : cases) WEFT_RETURN_IF_ERROR(rank->Add(made));
-  }
-  std::vector<absl::Status> statuses(ranks.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < ranks.size(); ++i) threads.emplace_back([&, i] { statuses[i] = measure(*ranks[i], false); });
-  statuses[0] = measure(*ranks[0], true);
-  for (std::thread& thread : threads) thread.join();
-  for (const absl::Status& status : statuses) WEFT_RETURN_IF_ERROR(status);
-  session.measured.beside = static_cast<int64_t>(ranks.size());
-  return Bench::Times(ranks);
+// With as many ranks side by side as a node has. A GPU is a rank's own.
+absl::StatusOr<std::unique_ptr<Bench>> BenchOf(Session& session, const std::vector<Case>& cases) {
+  const int ranks = session.on_host() ? RanksHere(session) : 1;
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench, Bench::Create(session.target->kernels, session.device(),
+                                                                    {.threads = session.threads, .ranks = ranks}));
+  for (const Case& made : cases) WEFT_RETURN_IF_ERROR(bench->Add(made));
+  session.measured.beside = ranks;
+  return bench;
 }
 
 // In rounds, for a part of the time. `whole`: the first round has all of the cases, the others what there is time for.
 absl::StatusOr<std::vector<TimedKernel>> TimesInRounds(Session& session, const std::vector<Case>& cases, double part,
                                                        bool whole, const std::string& name) {
   const Clock::time_point until = After(session.request.seconds * part);
-  return SideBySide(session, cases, [&](Bench& bench, bool tells) {
-    for (int round = 1; round == 1 || Clock::now() < until; ++round) {
-      if (tells) session.Tell(absl::StrCat(name, ", round ", round));
-      WEFT_RETURN_IF_ERROR(bench.Round(whole && round == 1 ? Clock::time_point::max() : until));
-    }
-    return absl::OkStatus();
-  });
+  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<Bench> bench, BenchOf(session, cases));
+  for (int round = 1; round == 1 || Clock::now() < until; ++round) {
+    session.Tell(absl::StrCat(name, ", round ", round));
+    WEFT_RETURN_IF_ERROR(bench->Round(whole && round == 1 ? Clock::time_point::max() : until));
+  }
+  return bench->Times();
 }
 
 // Of kernels whose operands are far. None on a GPU, which has no caches that a step of a model would fit in.
@@ -213,8 +199,10 @@ absl::StatusOr<std::vector<TimedKernel>> TimesInTurn(Session& session, const std
   session.Tell(absl::StrCat(cases.size(), " kernels in turn"));
   session.measured.near_bytes = NearBytes(session.device());
   session.measured.far_bytes = kFarBytes;
-  const auto times = static_cast<int>(std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns));
-  return SideBySide(session, cases, [&](Bench& bench, bool) { return bench.RunInTurn(times); });
+  WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<Bench> bench, BenchOf(session, cases));
+  const double times = std::clamp(session.request.seconds / kSecondsATurn, 1.0, kMostTurns);
+  WEFT_RETURN_IF_ERROR(bench->RunInTurn(static_cast<int>(times)));
+  return bench->Times();
 }
 
 absl::Status MeasureProducts(Session& session) {

@@ -95,7 +95,7 @@ class Rank {
   // Products and collectives alone, and each while the other runs.
   absl::Status Overlap(Measured& measured) {
     WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Bench> bench,
-                          Bench::Create(*context_.kernels, *context_.device, context_.threads));
+                          Bench::Create(*context_.kernels, *context_.device, {.threads = context_.threads}));
     WEFT_RETURN_IF_ERROR(bench->Add(ProductCases({kOverlapSize}, "f32")[0]));
     WEFT_RETURN_IF_ERROR(bench->Round(Clock::now()));
     std::vector<double> product, collective, product_beside, collective_beside;

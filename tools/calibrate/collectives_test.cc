@@ -32,7 +32,7 @@ TEST(MeasureTest, AllKernelsAndCollectivesRun) {
   KernelRegistry kernels;
   RegisterCpuKernels(kernels);
   const std::unique_ptr<device::Device> device = device::CreateHostDevice();
-  std::unique_ptr<Bench> bench = *Bench::Create(kernels, *device, 1);
+  std::unique_ptr<Bench> bench = *Bench::Create(kernels, *device, {.ranks = 2});
   const std::vector<Case> cases = *KernelCases(*ProbePlans("cpu"));
   EXPECT_GT(cases.size(), 300u);
   for (const Case& made : cases) {
@@ -42,7 +42,7 @@ TEST(MeasureTest, AllKernelsAndCollectivesRun) {
     for (const Case& made : ProductCases({16}, type)) ASSERT_EQ(bench->Add(made), absl::OkStatus());
   }
   ASSERT_EQ(bench->Round(Clock::now()), absl::OkStatus());
-  for (const TimedKernel& timed : Bench::Times({&bench, 1})) EXPECT_GT(timed.seconds, 0) << timed.work.family;
+  for (const TimedKernel& timed : bench->Times()) EXPECT_GT(timed.seconds, 0) << timed.work.family;
 
   Measured measured;
   ASSERT_EQ(MeasureThreads(3, {.device = device.get(), .kernels = &kernels}, measured), absl::OkStatus());

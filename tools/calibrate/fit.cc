@@ -153,25 +153,25 @@ double Share(const Cluster& cluster, int64_t busy) { return plan::ShareOfCore(pl
 // That so many ranks are worth beside each other.
 double CoresOf(const Measured& measured) {
   const double copies = static_cast<double>(measured.copies);
-  return std::clamp(copies / measured.mean_longer, 1.0, copies);
+  return std::clamp(copies / measured.longer, 1.0, copies);
 }
 
 void FitCores(const Measured& measured, Cluster* cluster) {
   if (measured.copies > 1) cluster->mutable_node()->set_cores(Rounded(CoresOf(measured)));
 }
 
-// Kernels of a rank that has a core, and that others wait for. What ranks take from each other is not the kernels':
-// `cores` says it. But ranks that exchange something wait for the slowest of them, also while some of them have nothing
-// to do, as in a pipeline; so all kernels take as much longer as the slowest one's steps than the mean.
-Measured OfAwaitedRank(Measured measured) {
+// What ranks take from each other is not a kernel's, or a step's: `cores` says it, and the simulator adds it.
+Measured OfRankWithACore(Measured measured) {
   if (measured.copies < 2) return measured;
   plan::Machine machine;
   machine.node_cores = CoresOf(measured);
   const double share = plan::ShareOfCore(machine, measured.beside);
-  const double waiting = std::max(1.0, measured.slowest_longer / measured.mean_longer);
   for (auto* kernels :
        {&measured.products, &measured.attention, &measured.kernels, &measured.far_products, &measured.far_kernels}) {
-    for (TimedKernel& timed : *kernels) timed.seconds *= share * waiting;
+    for (TimedKernel& timed : *kernels) timed.seconds *= share;
+  }
+  for (auto* steps : {&measured.small_steps, &measured.graph_steps}) {
+    for (TimedStep& timed : *steps) timed.seconds *= plan::ShareOfCore(machine, measured.copies);
   }
   return measured;
 }
@@ -265,7 +265,7 @@ void FitOverlap(const TimedOverlap& overlap, Cluster* cluster) {
 }  // namespace
 
 void Fit(const Measured& taken, Cluster* cluster) {
-  const Measured measured = OfAwaitedRank(taken);
+  const Measured measured = OfRankWithACore(taken);
   FitProducts(measured, cluster);
   FitAttention(measured, cluster);
   FitMemory(measured, cluster);

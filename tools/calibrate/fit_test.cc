@@ -110,13 +110,9 @@ TEST(FitTest, KernelsAreMeasuredByRanksThatMayShareCores) {
   EXPECT_NEAR(seconds(0), 1e-6, 1e-9) << "of two cores each has its own";
   EXPECT_NEAR(seconds(1e8), 5e-6, 5e-9);
   // Two ranks beside each other have 1.6 cores, which takes each 1.25 times as long.
-  measured.copies = 2, measured.mean_longer = measured.slowest_longer = 1.25;
+  measured.copies = 2, measured.longer = 1.25;
   EXPECT_NEAR(seconds(0), 0.8e-6, 1e-9);
   EXPECT_NEAR(seconds(1e8), 4e-6, 4e-9);
-  // The slower one of a step takes 1.2 times as long as the mean, and the other waits.
-  measured.slowest_longer = 1.5;
-  EXPECT_NEAR(seconds(0), 0.96e-6, 1e-9);
-  EXPECT_NEAR(seconds(1e8), 4.8e-6, 4e-9);
 }
 
 TEST(FitTest, AttentionHasARateForEachLengthAndSizeOfHeads) {
@@ -155,6 +151,14 @@ TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
   const plan::Machine machine = FitOf(measured, &cluster);
   EXPECT_NEAR(machine.launch_s, 4e-7, 1e-9);
   EXPECT_NEAR(machine.step_s, 5e-5, 1e-7);
+  // The same by two ranks that take each other a fifth of a core: kernels and steps.
+  measured.beside = measured.copies = 2, measured.longer = 1.25;
+  measured.kernels[0].seconds *= 1.25;
+  for (TimedStep& step : measured.small_steps) step.seconds *= 1.25;
+  Cluster shared = TwoRanks();
+  const plan::Machine of_both = FitOf(measured, &shared);
+  EXPECT_NEAR(of_both.launch_s, 4e-7, 1e-9);
+  EXPECT_NEAR(of_both.step_s, 5e-5, 1e-7);
 }
 
 TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {
@@ -176,7 +180,7 @@ TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {
 // The simulator gives acts that have no core of their own a part of one: tables hold what they take with one.
 TEST(FitTest, CollectivesAreThoseOfRanksWithCores) {
   Measured measured;
-  measured.copies = 2, measured.mean_longer = measured.slowest_longer = 1.25;
+  measured.copies = 2, measured.longer = 1.25;
   measured.collectives.push_back({CollectiveKind::kAllReduce, 2, 1, 1e6, 1e-3});
   measured.overlap = {2, 1e-3, 2e-3, 1e-3, 3e-3};
   Cluster cluster = TwoRanks();

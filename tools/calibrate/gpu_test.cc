@@ -56,13 +56,13 @@ TEST(CalibrateTest, AttentionRunsInEveryShape) {
   tests::EmulatedGpu gpu;
   // The emulation opens and closes all memory around every kernel.
   constexpr size_t kFew = size_t{1} << 20;
-  absl::StatusOr<std::unique_ptr<Bench>> bench = Bench::Create(gpu.kernels, *gpu.device, 1, kFew);
+  absl::StatusOr<std::unique_ptr<Bench>> bench = Bench::Create(gpu.kernels, *gpu.device, {.near_bytes = kFew});
   ASSERT_TRUE(bench.ok()) << bench.status();
   for (const char* type : {"f32", "tf32", "bf16", "f16"}) {
     for (Case& made : AttentionCases({8}, type, 8)) ASSERT_EQ((*bench)->Add(std::move(made)), absl::OkStatus());
   }
   ASSERT_EQ((*bench)->Round(Clock::now()), absl::OkStatus());
-  EXPECT_EQ(Bench::Times({&*bench, 1}).size(), 4u * 16);
+  EXPECT_EQ((*bench)->Times().size(), 4u * 16);
   EXPECT_GT(gpu.driver.replays(), 0);
   EXPECT_THAT(gpu.driver.complaints(), testing::IsEmpty());
 }

@@ -34,6 +34,7 @@ struct TimedOverlap {
   double collective_alone_s = 0, collective_beside_s = 0;
 };
 
+// Kernels and steps were run by ranks side by side, and the slowest counts: ranks that exchange something wait for it.
 struct Measured {
   std::vector<TimedKernel> products;   // of a grid of shapes, an entry for each way the operands may lie
   std::vector<TimedKernel> attention;  // of a grid of lengths and sizes of heads
@@ -42,15 +43,13 @@ struct Measured {
   // near_bytes; 0: not measured.
   std::vector<TimedKernel> far_products, far_kernels;
   double near_bytes = 0, far_bytes = 0;
-  int64_t beside = 1;  // ranks that ran all of these side by side
+  int64_t beside = 1;  // ranks that ran all of these
   std::vector<plan::CollectiveTime> collectives;
   std::vector<TimedTransfer> transfers;
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
   std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
-  // How many times as long as alone a step takes `copies` ranks that do the same: the mean, and the slowest in each
-  // step.
-  int64_t copies = 1;
-  double mean_longer = 1, slowest_longer = 1;
+  int64_t copies = 1;                  // ranks that ran these
+  double longer = 1;                   // times as long as alone a step takes such ranks on average
   TimedOverlap overlap;
   int64_t reserve_bytes = 0;
 };

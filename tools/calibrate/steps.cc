@@ -111,16 +111,24 @@ absl::StatusOr<std::vector<double>> Gather(const StepContext& context, double ow
 
 absl::Status Meet(const StepContext& context) { return Gather(context, 0).status(); }
 
-// Seconds of steps of ranks that begin each of them together.
+// Steppers of one plan side by side, which begin each step together: of this process, and of others.
+using Copies = std::vector<std::unique_ptr<Stepper>>;
+
+absl::StatusOr<Copies> CopiesOf(const plan::Plan& plan, const StepContext& context, bool graphs) {
+  Copies copies(context.gather ? 1 : context.copies);
+  for (std::unique_ptr<Stepper>& copy : copies) {
+    WEFT_ASSIGN_OR_RETURN(copy, Stepper::Create(plan, context, graphs));
+  }
+  return copies;
+}
+
+// Seconds of steps of all of them.
 struct Together {
-  std::vector<double> mean;
-  // Ranks that exchange something wait for the slowest, and a core may be slow for less than a batch.
-  std::vector<double> slowest;
+  std::vector<double> mean, slowest;
 };
 
-// Adds a batch. Processes have one stepper each.
-absl::Status SideBySide(const std::vector<std::unique_ptr<Stepper>>& steppers, int runs, const StepContext& context,
-                        Together* to) {
+// Adds a batch.
+absl::Status SideBySide(const Copies& steppers, int runs, const StepContext& context, Together* to) {
   // By the stepper and the run: of this process, or of all.
   std::vector<std::vector<std::vector<double>>> seconds(steppers.size());
   std::vector<absl::Status> statuses(steppers.size());
@@ -158,50 +166,47 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
   const Clock::time_point until =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(context.seconds));
   const int64_t before = ResidentBytes();
-  std::vector<std::unique_ptr<Stepper>> small, copies;
-  // A GPU's are as many again, with graphs.
-  const int ways = context.device != nullptr && context.device->gpu() != nullptr ? 2 : 1;
-  for (int i = 0; i < 2 * ways; ++i) {
-    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[i % 2], context, /*graphs=*/i >= 2));
-    small.push_back(std::move(made));
+  // The small plans, which a GPU runs with graphs as well, and the larger one.
+  const bool on_gpu = context.device != nullptr && context.device->gpu() != nullptr;
+  const int small = on_gpu ? 4 : 2;
+  std::vector<Copies> all;
+  std::vector<int> runs;  // of a batch, the same in all processes
+  int64_t planned = 0;
+  for (int i = 0; i <= small; ++i) {
+    const plan::Plan& plan = plans[i < small ? i % 2 : 2];
+    WEFT_ASSIGN_OR_RETURN(Copies copies, CopiesOf(plan, context, /*graphs=*/i >= 2));
+    WEFT_ASSIGN_OR_RETURN(const std::vector<double> wanted, Gather(context, copies[0]->runs()));
+    runs.push_back(static_cast<int>(*std::max_element(wanted.begin(), wanted.end())));
+    planned += static_cast<int64_t>(copies.size()) * plan.stages(0).arena_bytes();
+    all.push_back(std::move(copies));
   }
-  const int own = context.gather ? 1 : context.copies;
-  for (int i = 0; i < own; ++i) {
-    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Stepper> made, Stepper::Create(plans[2], context));
-    copies.push_back(std::move(made));
-  }
-  int64_t planned = own * plans[2].stages(0).arena_bytes();
-  for (int i = 0; i < 2; ++i) planned += ways * plans[i].stages(0).arena_bytes();
   // A rank that is a thread shares the process with its copies.
+  const auto own = static_cast<int64_t>(all[small].size());
   measured.reserve_bytes = std::max<int64_t>(0, ResidentBytes() - planned) / own;
   if (context.device != nullptr) measured.reserve_bytes = std::max<int64_t>(0, measured.reserve_bytes - before);
-  std::vector<double> seconds[4], alone;
-  Together together;
-  WEFT_ASSIGN_OR_RETURN(const std::vector<double> wanted, Gather(context, copies[0]->runs()));
-  const auto runs = static_cast<int>(*std::max_element(wanted.begin(), wanted.end()));
+  std::vector<double> alone;
+  std::vector<Together> together(all.size());
   // All processes take as many rounds, so their number is not a matter of time.
   const int rounds = std::max(kFewestRounds, static_cast<int>(context.seconds / (4 * kBatchSeconds)));
   for (int round = 0; round < rounds; ++round) {
     if (!context.gather && round >= kFewestRounds && Clock::now() > until) break;
     WEFT_RETURN_IF_ERROR(Meet(context));
     if (context.first) {
-      for (size_t i = 0; i < small.size(); ++i) {
-        WEFT_ASSIGN_OR_RETURN(const double one, small[i]->Batch());
-        seconds[i].push_back(one);
-      }
-      WEFT_ASSIGN_OR_RETURN(const double one, copies[0]->Batch());
+      WEFT_ASSIGN_OR_RETURN(const double one, all[small][0]->Batch());
       alone.push_back(one);
     }
-    WEFT_RETURN_IF_ERROR(Meet(context));
-    WEFT_RETURN_IF_ERROR(SideBySide(copies, runs, context, &together));
+    for (size_t i = 0; i < all.size(); ++i) {
+      WEFT_RETURN_IF_ERROR(Meet(context));
+      WEFT_RETURN_IF_ERROR(SideBySide(all[i], runs[i], context, &together[i]));
+    }
   }
   if (!context.first) return absl::OkStatus();
-  for (size_t i = 0; i < small.size(); ++i) {
-    (i < 2 ? measured.small_steps : measured.graph_steps).push_back({WorksOfStep(plans[i % 2]), TypicalOf(seconds[i])});
+  for (int i = 0; i < small; ++i) {
+    (i < 2 ? measured.small_steps : measured.graph_steps)
+        .push_back({WorksOfStep(plans[i % 2]), TypicalOf(together[i].slowest)});
   }
   measured.copies = context.copies;
-  measured.mean_longer = TypicalOf(together.mean) / TypicalOf(alone);
-  measured.slowest_longer = TypicalOf(together.slowest) / TypicalOf(alone);
+  measured.longer = TypicalOf(together[small].mean) / TypicalOf(alone);
   return absl::OkStatus();
 }
 

@@ -26,9 +26,8 @@ struct StepContext {
   bool first = true;  // of the processes: the one that works where one does
 };
 
-// The first two of `plans` alone, and the third alone and beside itself, in turn. Reserve: what the process has
-// resident beside the arenas and what it had before. All processes of a node come at the same time; `measured` of the
-// first is filled.
+// Each of three plans side by side, and the third alone as well, in turn. Reserve: what the process has resident beside
+// the arenas and what it had before. All processes of a node come at the same time; `measured` of the first is filled.
 absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContext& context, Measured& measured);
 
 }  // namespace weft::calibrate

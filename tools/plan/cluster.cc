@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/cluster.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 
 namespace weft::tools {
 namespace {
+
+constexpr char kFile[] = "cluster=";
 
 int64_t RanksOf(const plan::Plan& plan) {
   int64_t ranks = 0;
@@ -22,12 +26,26 @@ int64_t RanksOf(const plan::Plan& plan) {
 absl::StatusOr<Cluster> ClusterOf(const std::string& path, const plan::Plan& plan,
                                   const std::vector<std::string>& keys) {
   Cluster cluster = plan.header().cluster();
-  if (!plan.header().has_cluster()) {
-    cluster.mutable_device()->set_kind("cpu");
-    cluster.mutable_node()->set_count(1);
-    cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
+  std::vector<std::string> changes = keys;
+  const auto file =
+      std::find_if(changes.begin(), changes.end(), [](const std::string& key) { return absl::StartsWith(key, kFile); });
+  if (file != changes.end()) {
+    const std::string named = file->substr(sizeof(kFile) - 1);
+    changes.erase(file);
+    WEFT_ASSIGN_OR_RETURN(cluster, LoadCluster(named, changes));
+    const std::string& target = plan.header().target();
+    if (cluster.device().kind() != target) {
+      return absl::InvalidArgumentError(absl::StrCat(named, ": device.kind: expected ", target, ", which ", path,
+                                                     " is for, got ", cluster.device().kind()));
+    }
+  } else {
+    if (!plan.header().has_cluster()) {
+      cluster.mutable_device()->set_kind("cpu");
+      cluster.mutable_node()->set_count(1);
+      cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
+    }
+    WEFT_RETURN_IF_ERROR(OverrideCluster(changes, &cluster));
   }
-  if (absl::Status status = OverrideCluster(keys, &cluster); !status.ok()) return status;
   if (cluster.node().count() * cluster.node().ranks() < RanksOf(plan)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": cluster: expected at least ", RanksOf(plan),
                                                    " ranks, as the plan has, got ", cluster.node().count(), " x ",

@@ -12,8 +12,9 @@
 
 namespace weft::tools {
 
-// The plan's cluster with `keys`, such as "cluster.node.count=64"; the local machine if it has none. Complete. Errors
-// begin with the key, or with `path`, where the plan came from.
+// The plan's cluster with `keys`, such as "cluster.node.count=64"; the local machine if it has none; or that of a file,
+// with "cluster=FILE" among the keys. Complete. Errors begin with the key, the file, or `path`, where the plan came
+// from.
 absl::StatusOr<Cluster> ClusterOf(const std::string& path, const plan::Plan& plan,
                                   const std::vector<std::string>& keys);
 

@@ -71,7 +71,8 @@ usage:
                                                   --json: what the page shows, as data
 
 A CLUSTER-KEY asks what if: cluster.network.link_bytes_s=5e10, cluster.node.ranks=4
-(docs/reference/cluster.md); cluster.network.link_bytes_s=2x is twice what it is, with its tables.
+(docs/reference/cluster.md); cluster.network.link_bytes_s=2x is twice what it is, with its tables; cluster=FILE is another
+cluster of that device kind, as weft calibrate writes it.
 
 weft plan compare puts plans, and variants of a job, side by side: weft plan compare --help.
 

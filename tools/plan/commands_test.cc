@@ -149,6 +149,8 @@ TEST(PlanTool, Simulates) {
   const double more = of({"cluster.node.latency_s=1"})["exposed_comm_s"];
   EXPECT_GT(more, json["exposed_comm_s"].get<double>() + 0.9);
   EXPECT_EQ(of({"--unit-times"})["step_s"], 0) << "the corpus has no phases";
+  // On the cluster of a file, keys in any order.
+  EXPECT_GT(of({"cluster.node.latency_s=1", "cluster=clusters/laptop.cluster"})["exposed_comm_s"], 0.9);
 }
 
 TEST(PlanTool, RefusesWhatItCannotSimulate) {
@@ -159,6 +161,9 @@ TEST(PlanTool, RefusesWhatItCannotSimulate) {
       "ranks?");
   ExpectWrong({"simulate", path, "cluster.node.ranks=3"},
               path + ": cluster: expected at least 4 ranks, as the plan has, got 1 x 3 (node.count x node.ranks)");
+  ExpectWrong({"simulate", path, "cluster=none.cluster"}, "none.cluster: expected a cluster file, found none");
+  ExpectWrong({"simulate", path, "cluster=clusters/dgx_h100.cluster"},
+              "clusters/dgx_h100.cluster: device.kind: expected cpu, which " + path + " is for, got cuda");
   ExpectWrong({"simulate", path, "dist.data=4"}, "override: expected cluster.key.path=value, got \"dist.data=4\"");
   EXPECT_EQ(RunPlanCommand({"simulate", blocked}).error.find(blocked + ": blocked: "), 0u);
   ExpectWrong({"timeline", path, "--with=none.json"}, "none.json: expected a trace of weft-run, found none");
