@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/sim/simulate.h"
 
 namespace weft::calibrate {
 namespace {
@@ -160,19 +161,25 @@ void FitCores(const Measured& measured, Cluster* cluster) {
   if (measured.copies > 1) cluster->mutable_node()->set_cores(Rounded(CoresOf(measured)));
 }
 
+// All kernels so many times as long.
+void Scale(double by, Measured& measured) {
+  for (auto* kernels :
+       {&measured.products, &measured.attention, &measured.kernels, &measured.far_products, &measured.far_kernels}) {
+    for (TimedKernel& timed : *kernels) timed.seconds *= by;
+  }
+}
+
 // What ranks take from each other is not a kernel's, or a step's: `cores` says it, and the simulator adds it.
 Measured OfRankWithACore(Measured measured) {
   if (measured.copies < 2) return measured;
   plan::Machine machine;
   machine.node_cores = CoresOf(measured);
-  const double share = plan::ShareOfCore(machine, measured.beside);
-  for (auto* kernels :
-       {&measured.products, &measured.attention, &measured.kernels, &measured.far_products, &measured.far_kernels}) {
-    for (TimedKernel& timed : *kernels) timed.seconds *= share;
-  }
+  Scale(plan::ShareOfCore(machine, measured.beside), measured);
+  const double share = plan::ShareOfCore(machine, measured.copies);
   for (auto* steps : {&measured.small_steps, &measured.graph_steps}) {
-    for (TimedStep& timed : *steps) timed.seconds *= plan::ShareOfCore(machine, measured.copies);
+    for (TimedStep& timed : *steps) timed.seconds *= share;
   }
+  measured.plan_s *= share;
   return measured;
 }
 
@@ -217,6 +224,25 @@ void FitSteps(const Measured& measured, Cluster* cluster) {
     cluster->mutable_device()->set_graph_launch_s(replayed->launch_s);
     cluster->mutable_calibration()->set_step_s(replayed->step_s);
   }
+}
+
+void FitComputation(const Measured& measured, Cluster* cluster) {
+  FitProducts(measured, cluster);
+  FitAttention(measured, cluster);
+  FitMemory(measured, cluster);
+  FitOtherFlops(measured, cluster);
+  FitKernels(measured, cluster);
+  FitCores(measured, cluster);
+  FitFar(measured, cluster);
+  FitSteps(measured, cluster);
+}
+
+// In a step a kernel finds other things in the caches than beside kernels of its kind alone, and kernels that share a
+// rate differ: times as long as its kernels say that a whole step takes. On a GPU kernels alone are near enough.
+double LongerInAStep(const Measured& measured, const Cluster& cluster) {
+  if (measured.plan == nullptr || measured.kernels.empty() || cluster.device().kind() == "cuda") return 1;
+  const absl::StatusOr<sim::Report> said = sim::Simulate(*measured.plan, plan::MachineOf(cluster));
+  return said.ok() && said->step_s > 0 ? measured.plan_s / said->step_s : 1;
 }
 
 void FitCollectives(const Measured& measured, Cluster* cluster) {
@@ -265,15 +291,11 @@ void FitOverlap(const TimedOverlap& overlap, Cluster* cluster) {
 }  // namespace
 
 void Fit(const Measured& taken, Cluster* cluster) {
-  const Measured measured = OfRankWithACore(taken);
-  FitProducts(measured, cluster);
-  FitAttention(measured, cluster);
-  FitMemory(measured, cluster);
-  FitOtherFlops(measured, cluster);
-  FitKernels(measured, cluster);
-  FitCores(measured, cluster);
-  FitFar(measured, cluster);
-  FitSteps(measured, cluster);
+  Measured measured = OfRankWithACore(taken);
+  Cluster alone = *cluster;
+  FitComputation(measured, &alone);
+  Scale(LongerInAStep(measured, alone), measured);
+  FitComputation(measured, cluster);
   FitCollectives(measured, cluster);
   FitLink(measured, true, cluster);
   FitLink(measured, false, cluster);

@@ -5,6 +5,9 @@
 
 #include "gtest/gtest.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/sim/simulate.h"
+#include "tools/calibrate/cases.h"
+#include "tools/calibrate/probes.h"
 
 namespace weft::calibrate {
 namespace {
@@ -159,6 +162,25 @@ TEST(FitTest, StepsSayWhatIsBesideTheKernels) {
   const plan::Machine of_both = FitOf(measured, &shared);
   EXPECT_NEAR(of_both.launch_s, 4e-7, 1e-9);
   EXPECT_NEAR(of_both.step_s, 5e-5, 1e-7);
+}
+
+TEST(FitTest, KernelsTakeWhatAWholeStepSays) {
+  const std::vector<plan::Plan> plans = *ProbePlans("cpu");
+  Measured measured;
+  measured.products.push_back({Product(64, 64, 64), 1e-5});
+  for (const KernelWork& work : WorksOfStep(plans[2])) {
+    if (work.family != "einsum") measured.kernels.push_back({work, 1e-4});
+  }
+  const auto step_s = [&] {
+    Cluster cluster = TwoRanks();
+    return sim::Simulate(plans[2], FitOf(measured, &cluster))->step_s;
+  };
+  const double alone = step_s();
+  measured.plan = &plans[2], measured.plan_s = 1.5 * alone;
+  EXPECT_NEAR(step_s(), 1.5 * alone, 0.01 * alone);
+  // By two ranks with 1.6 cores, which take each other a fifth of that.
+  measured.beside = measured.copies = 2, measured.longer = 1.25;
+  EXPECT_NEAR(step_s(), 1.2 * alone, 0.01 * alone);
 }
 
 TEST(FitTest, GraphsHaveLaunchesOfTheirOwn) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/plan/cost.h"
+#include "runtime/plan/plan.pb.h"
 
 namespace weft::calibrate {
 
@@ -49,7 +50,9 @@ struct Measured {
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
   std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
   int64_t copies = 1;                  // ranks that ran these
-  double longer = 1;                   // times as long as alone a step takes such ranks on average
+  const plan::Plan* plan = nullptr;    // of one rank, larger; its step; null: not measured
+  double plan_s = 0;
+  double longer = 1;  // times as long as alone a step takes such ranks on average
   TimedOverlap overlap;
   int64_t reserve_bytes = 0;
 };

@@ -206,6 +206,8 @@ absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContex
         .push_back({WorksOfStep(plans[i % 2]), TypicalOf(together[i].slowest)});
   }
   measured.copies = context.copies;
+  measured.plan = &plans[2];
+  measured.plan_s = TypicalOf(together[small].slowest);
   measured.longer = TypicalOf(together[small].mean) / TypicalOf(alone);
   return absl::OkStatus();
 }

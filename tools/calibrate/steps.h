@@ -27,7 +27,8 @@ struct StepContext {
 };
 
 // Each of three plans side by side, and the third alone as well, in turn. Reserve: what the process has resident beside
-// the arenas and what it had before. All processes of a node come at the same time; `measured` of the first is filled.
+// the arenas and what it had before. All processes of a node come at the same time; `measured` of the first is filled,
+// and points to one of `plans`.
 absl::Status MeasureSteps(const std::vector<plan::Plan>& plans, const StepContext& context, Measured& measured);
 
 }  // namespace weft::calibrate

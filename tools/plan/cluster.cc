@@ -1,11 +1,11 @@
 #include "tools/plan/cluster.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/job/cluster.h"
-#include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 
 namespace weft::tools {
@@ -32,7 +32,9 @@ absl::StatusOr<Cluster> ClusterOf(const std::string& path, const plan::Plan& pla
   if (file != changes.end()) {
     const std::string named = file->substr(sizeof(kFile) - 1);
     changes.erase(file);
-    WEFT_ASSIGN_OR_RETURN(cluster, LoadCluster(named, changes));
+    absl::StatusOr<Cluster> loaded = LoadCluster(named, changes);
+    if (!loaded.ok()) return loaded.status();
+    cluster = *std::move(loaded);
     const std::string& target = plan.header().target();
     if (cluster.device().kind() != target) {
       return absl::InvalidArgumentError(absl::StrCat(named, ": device.kind: expected ", target, ", which ", path,
@@ -44,7 +46,7 @@ absl::StatusOr<Cluster> ClusterOf(const std::string& path, const plan::Plan& pla
       cluster.mutable_node()->set_count(1);
       cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
     }
-    WEFT_RETURN_IF_ERROR(OverrideCluster(changes, &cluster));
+    if (absl::Status status = OverrideCluster(changes, &cluster); !status.ok()) return status;
   }
   if (cluster.node().count() * cluster.node().ranks() < RanksOf(plan)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": cluster: expected at least ", RanksOf(plan),
