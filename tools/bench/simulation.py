@@ -9,8 +9,8 @@ from traces import StepView, by_step, read_acts
 SECONDS, ROUND_SECONDS, QUICK_SECONDS = 180, 20, 30  # of a calibration: one for all, one of each round, one of --quick
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # of a rank of two
 ROUNDS = 5  # in which every plan has its turn
-# Of rates and steps in turn. The host lends a core to others for seconds or minutes, which doubles what a product takes:
-# many short rounds meet rates and steps in the same state, as few long ones do not.
+# Of rates and steps in turn. The host of a virtual machine may lend a core to others for seconds or minutes, in which a
+# product takes up to twice as long: many short rounds meet rates and steps in the same states, few long ones do not.
 SHORT_ROUNDS, QUICK_ROUNDS = 12, 4
 LIMIT = 0.10  # by how much a simulated step may be off
 NEAR = 1.05  # of the fastest layout, what the chosen one may take
@@ -97,7 +97,7 @@ def cores(cluster):
 
 def compared(tools, model, seconds):
     """Steps of a model's plans, and the same simulated with rates that were measured for so many seconds just before."""
-    steps = model.steps // 2
+    steps = model.steps // 2  # as rounds are short
     cluster = calibrated(tools, seconds)
     rows = model.plans()
     one, *plans = [model.compile(tools, overrides + [cluster], "simulated%d" % i)

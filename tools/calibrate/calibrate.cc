@@ -294,7 +294,7 @@ absl::Status Write(Session& session) {
   calibration.set_device_kind(cluster.device().kind());
   calibration.set_device(cluster.device().name());
   calibration.set_date(Today());
-  Fit(session.measured, &cluster);
+  WEFT_RETURN_IF_ERROR(Fit(session.measured, &cluster));
   if (absl::Status status = plan::CheckCluster(cluster); !status.ok()) {
     return absl::InternalError(absl::StrCat("what was measured is no cluster: ", status.message()));
   }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
 #include "runtime/sim/simulate.h"
 
@@ -237,12 +238,12 @@ void FitComputation(const Measured& measured, Cluster* cluster) {
   FitSteps(measured, cluster);
 }
 
-// In a step a kernel finds other things in the caches than beside kernels of its kind alone, and kernels that share a
-// rate differ: times as long as its kernels say that a whole step takes. On a GPU kernels alone are near enough.
-double LongerInAStep(const Measured& measured, const Cluster& cluster) {
+// How many times as long as `cluster` says a whole step has taken: in it a kernel finds other things in the caches than
+// among kernels of its kind alone, and kernels that share a rate differ. 1 on a GPU, where it has not been looked at.
+absl::StatusOr<double> LongerInAStep(const Measured& measured, const Cluster& cluster) {
   if (measured.plan == nullptr || measured.kernels.empty() || cluster.device().kind() == "cuda") return 1;
-  const absl::StatusOr<sim::Report> said = sim::Simulate(*measured.plan, plan::MachineOf(cluster));
-  return said.ok() && said->step_s > 0 ? measured.plan_s / said->step_s : 1;
+  WEFT_ASSIGN_OR_RETURN(const sim::Report said, sim::Simulate(*measured.plan, plan::MachineOf(cluster)));
+  return said.step_s > 0 ? measured.plan_s / said.step_s : 1;
 }
 
 void FitCollectives(const Measured& measured, Cluster* cluster) {
@@ -290,17 +291,19 @@ void FitOverlap(const TimedOverlap& overlap, Cluster* cluster) {
 
 }  // namespace
 
-void Fit(const Measured& taken, Cluster* cluster) {
+absl::Status Fit(const Measured& taken, Cluster* cluster) {
   Measured measured = OfRankWithACore(taken);
   Cluster alone = *cluster;
   FitComputation(measured, &alone);
-  Scale(LongerInAStep(measured, alone), measured);
+  WEFT_ASSIGN_OR_RETURN(const double longer, LongerInAStep(measured, alone));
+  Scale(longer, measured);
   FitComputation(measured, cluster);
   FitCollectives(measured, cluster);
   FitLink(measured, true, cluster);
   FitLink(measured, false, cluster);
   FitOverlap(measured.overlap, cluster);
   cluster->mutable_calibration()->set_reserve_bytes(measured.reserve_bytes);
+  return absl::OkStatus();
 }
 
 }  // namespace weft::calibrate

@@ -2,6 +2,7 @@
 #ifndef WEFT_TOOLS_CALIBRATE_FIT_H_
 #define WEFT_TOOLS_CALIBRATE_FIT_H_
 
+#include "absl/status/status.h"
 #include "runtime/plan/cluster.pb.h"
 #include "tools/calibrate/measured.h"
 
@@ -15,12 +16,13 @@ namespace weft::calibrate {
 //   kernel            families but for products, an entry for each doubling of the bytes
 //   other_flops       what products with something behind them take beside the product
 //   memory_bytes_s    of the largest kernels that only move
+//                     on a host all kernels so many times as long that a whole step is what it took
 //   node.cores        copies side by side, over how much longer each takes
 //   collective, link  as ranks that had cores of their own would take: the cost model adds what cores are short of
 //   overlap           what is left then
 //
-// What was not measured stays as it was.
-void Fit(const Measured& measured, Cluster* cluster);
+// What was not measured stays as it was. After an error, of a step that cannot be simulated, so does all.
+absl::Status Fit(const Measured& measured, Cluster* cluster);
 
 }  // namespace weft::calibrate
 

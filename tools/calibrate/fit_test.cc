@@ -30,7 +30,7 @@ KernelWork Product(int64_t m, int64_t n, int64_t k) {
 
 // Measured as rates say it, so that those have to come out.
 plan::Machine FitOf(const Measured& measured, Cluster* cluster) {
-  Fit(measured, cluster);
+  EXPECT_EQ(Fit(measured, cluster), absl::OkStatus());
   EXPECT_EQ(plan::CheckCluster(*cluster), absl::OkStatus());
   return plan::MachineOf(*cluster);
 }

@@ -47,7 +47,7 @@ TEST(CalibrateTest, StepsRunWithGraphsAndWithout) {
   cluster.mutable_device()->set_contraction_flops(1e30);
   cluster.mutable_device()->set_other_flops(1e30);
   cluster.mutable_device()->set_memory_bytes_s(1e30);
-  Fit(measured, &cluster);
+  ASSERT_EQ(Fit(measured, &cluster), absl::OkStatus());
   EXPECT_NEAR(cluster.device().launch_s(), 5e-6, 1e-8);
   EXPECT_NEAR(cluster.device().graph_launch_s(), 1e-6, 1e-8);
 }

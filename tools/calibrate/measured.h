@@ -49,10 +49,10 @@ struct Measured {
   std::vector<TimedTransfer> transfers;
   std::vector<TimedStep> small_steps;  // two, of different numbers of kernels, begun one by one
   std::vector<TimedStep> graph_steps;  // the same with graphs that are replayed; none where there are none
-  int64_t copies = 1;                  // ranks that ran these
-  const plan::Plan* plan = nullptr;    // of one rank, larger; its step; null: not measured
-  double plan_s = 0;
-  double longer = 1;  // times as long as alone a step takes such ranks on average
+  int64_t copies = 1;                  // ranks that ran these, and the next
+  const plan::Plan* plan = nullptr;    // a larger one, of one rank; not owned; null: not measured
+  double plan_s = 0;                   // seconds of its step
+  double longer = 1;                   // times as long as alone a step takes such ranks on average
   TimedOverlap overlap;
   int64_t reserve_bytes = 0;
 };

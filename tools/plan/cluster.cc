@@ -1,7 +1,6 @@
 #include "tools/plan/cluster.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -21,37 +20,43 @@ int64_t RanksOf(const plan::Plan& plan) {
   return ranks;
 }
 
+absl::StatusOr<Cluster> OwnCluster(const plan::Plan& plan, const std::vector<std::string>& changes) {
+  Cluster cluster = plan.header().cluster();
+  if (!plan.header().has_cluster()) {
+    cluster.mutable_device()->set_kind("cpu");
+    cluster.mutable_node()->set_count(1);
+    cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
+  }
+  if (absl::Status status = OverrideCluster(changes, &cluster); !status.ok()) return status;
+  return cluster;
+}
+
+absl::StatusOr<Cluster> ClusterOfFile(const std::string& file, const std::string& path, const plan::Plan& plan,
+                                      const std::vector<std::string>& changes) {
+  absl::StatusOr<Cluster> cluster = LoadCluster(file, changes);
+  if (!cluster.ok() || cluster->device().kind() == plan.header().target()) return cluster;
+  return absl::InvalidArgumentError(absl::StrCat(file, ": device.kind: expected ", plan.header().target(), ", which ",
+                                                 path, " is for, got ", cluster->device().kind()));
+}
+
 }  // namespace
 
 absl::StatusOr<Cluster> ClusterOf(const std::string& path, const plan::Plan& plan,
                                   const std::vector<std::string>& keys) {
-  Cluster cluster = plan.header().cluster();
   std::vector<std::string> changes = keys;
-  const auto file =
+  const auto named =
       std::find_if(changes.begin(), changes.end(), [](const std::string& key) { return absl::StartsWith(key, kFile); });
-  if (file != changes.end()) {
-    const std::string named = file->substr(sizeof(kFile) - 1);
-    changes.erase(file);
-    absl::StatusOr<Cluster> loaded = LoadCluster(named, changes);
-    if (!loaded.ok()) return loaded.status();
-    cluster = *std::move(loaded);
-    const std::string& target = plan.header().target();
-    if (cluster.device().kind() != target) {
-      return absl::InvalidArgumentError(absl::StrCat(named, ": device.kind: expected ", target, ", which ", path,
-                                                     " is for, got ", cluster.device().kind()));
-    }
-  } else {
-    if (!plan.header().has_cluster()) {
-      cluster.mutable_device()->set_kind("cpu");
-      cluster.mutable_node()->set_count(1);
-      cluster.mutable_node()->set_ranks(std::max<int64_t>(RanksOf(plan), 1));
-    }
-    if (absl::Status status = OverrideCluster(changes, &cluster); !status.ok()) return status;
+  std::string file;
+  if (named != changes.end()) {
+    file = named->substr(sizeof(kFile) - 1);
+    changes.erase(named);
   }
-  if (cluster.node().count() * cluster.node().ranks() < RanksOf(plan)) {
+  absl::StatusOr<Cluster> cluster = file.empty() ? OwnCluster(plan, changes) : ClusterOfFile(file, path, plan, changes);
+  if (!cluster.ok()) return cluster.status();
+  if (cluster->node().count() * cluster->node().ranks() < RanksOf(plan)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": cluster: expected at least ", RanksOf(plan),
-                                                   " ranks, as the plan has, got ", cluster.node().count(), " x ",
-                                                   cluster.node().ranks(), " (node.count x node.ranks)"));
+                                                   " ranks, as the plan has, got ", cluster->node().count(), " x ",
+                                                   cluster->node().ranks(), " (node.count x node.ranks)"));
   }
   return cluster;
 }
