@@ -151,6 +151,24 @@ class NetworksTest(ProcessesTest):
         self.assertIn(", on a:2,c:2\n", self.said())
         self.check_is_undisturbed()
 
+    def test_a_spare_host_that_is_dead_as_well_is_left_out(self):
+        self.launch("a:2,b:2,c:2,d:2", steps=LONG)
+        self.await_steps(2)
+        self.c.die()
+        self.kill_b_when_it_steps()
+        self.assertIn(", on a:2,c:2\n", self.said())
+        self.assertIn("weft-launch: host c is lost: it does not answer\n"
+                      "weft-launch: the run begins again, restart 2 of 3, on a:2,d:2\n", self.said())
+        self.check_is_undisturbed()
+
+    def test_a_restart_that_does_not_begin_is_tried_again(self):
+        self.launch("a:2,b:2,c:2", steps=LONG)
+        self.await_steps(2)
+        self.c.fail_once()
+        self.kill_b_when_it_steps()
+        self.assertIn("weft-launch: the run begins again, restart 2 of 3, on a:2,c:2\n", self.said())
+        self.check_is_undisturbed()
+
     def check_is_undisturbed(self):
         """Bit for bit, as a run of one process."""
         expected, expected_numbers = self.undisturbed("data x pipeline", LONG)
@@ -186,8 +204,8 @@ class NetworksTest(ProcessesTest):
         self.check_goes_on_from(step)
 
     def test_a_host_and_its_neighbour_lost_leave_the_checkpoint(self):
-        self.launch("a:2,b:1,c:1,d:2", steps=LONG, every=("--checkpoint-every", 4, "--snapshot-every", 1))
-        self.await_steps(9)
+        self.launch("a:2,b:1,c:1,d:2", steps=LONG, every=("--checkpoint-every", 100, "--snapshot-every", 1))
+        self.await_steps(110)  # far from both checkpoints: a snapshot is newer, whichever is the last whole one
         self.b.die()
         time.sleep(1)  # nothing moves any more
         self.c.lose_memory()

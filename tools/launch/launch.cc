@@ -168,7 +168,7 @@ struct Ended {
   // would meet as well.
   std::string lost;
   std::string host = "";  // that is lost with it
-  bool began = false;     // a rank was seen
+  bool began = false;     // a rank was seen or heard
 };
 
 int StatusOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
@@ -220,7 +220,7 @@ class Attendant {
     return Tell({status, ranks_.Lost() + kUnheard});
   }
 
-  bool began() const { return ranks_.known() > 0; }
+  bool began() const { return ranks_.known() > 0 || words_.told(); }
   // Whether none of its processes is left.
   bool AllGone() { return ranks_.EndAll(kToEndMs); }
 
@@ -342,9 +342,17 @@ std::string Fit(const Request& request, Attempt& attempt) {
   return "";
 }
 
-// Leaves out the host that is lost. What stands in the way of a run without it, or "".
-std::string GoOnWithout(const std::string& host, const Request& request, Attempt& attempt) {
-  return attempt.hosts.Lose(host) ? Fit(request, attempt) : "";
+// Leaves out the hosts that are lost. What stands in the way of a run without them, or "".
+std::string GoOnWithout(const std::vector<std::string>& hosts, const Request& request, Attempt& attempt) {
+  bool are_new = false;
+  for (const std::string& host : hosts) are_new |= attempt.hosts.Lose(host);
+  return are_new ? Fit(request, attempt) : "";
+}
+
+std::string NameOfThisMachine() {
+  char name[HOST_NAME_MAX + 1] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
 }
 
 // What a host runs well where it can take ranks: it has the program, and sees the plan and the folder of checkpoints.
@@ -356,6 +364,15 @@ std::vector<std::string> CanTakeRanks(const Request& request, const std::string&
   std::vector<std::string> words = {"test", "-x", run, "-a", "-d", path(ValueOf(request.run, "--checkpoint-dir"))};
   if (request.run[0][0] != '-') words.insert(words.end(), {"-a", "-r", path(request.run[0])});
   return words;
+}
+
+// The hosts with which a run has not begun: the one that was taken back for it, or those that do not answer.
+std::vector<std::string> DoNotBegin(const Request& request, const std::string& run, const Attempt& attempt) {
+  if (!attempt.taken_back.empty()) return {attempt.taken_back};
+  std::vector<std::string> silent =
+      Silent(attempt.hosts.NamesBut(NameOfThisMachine()), CanTakeRanks(request, run), request.shell);
+  for (const std::string& host : silent) Fail(1, "host " + host + " is lost: it does not answer");
+  return silent;
 }
 
 // Takes hosts back that have returned. The name of one with which more ranks fit than in `attempt`, or "".
@@ -373,12 +390,6 @@ std::string TakeBack(const std::vector<std::string>& hosts, const Request& reque
     }
   }
   return more;
-}
-
-std::string NameOfThisMachine() {
-  char name[HOST_NAME_MAX + 1] = "";
-  gethostname(name, sizeof(name) - 1);
-  return name;
 }
 
 // The ranks of an attempt that run on this machine.
@@ -423,14 +434,17 @@ int Supervise(const Request& request, const std::string& run) {
     Ended ended =
         Launch(command, ProcessesHere(request, attempt), loopback.has_value() ? &*loopback : nullptr, wanted_to_end);
     if (ended.status == 0 && !back.empty()) ended.lost = "host " + back + " is back";
-    // A run that did well without it does not end because of it.
-    if (ended.status != 0 && ended.lost.empty() && !ended.began && !attempt.taken_back.empty()) {
-      ended.host = attempt.taken_back;
-      ended.lost = "host " + ended.host + ", which was back, does not begin";
+    std::vector<std::string> without;
+    if (!ended.host.empty()) without = {ended.host};
+    // A run that did well before does not end because of a host with which it does not begin.
+    if (ended.status != 0 && ended.lost.empty() && !ended.began && !attempt.reason.empty() && !ToldToEnd()) {
+      without = DoNotBegin(request, run, attempt);
+      ended.lost = attempt.taken_back.empty() ? attempt.reason
+                                              : "host " + attempt.taken_back + ", which was back, does not begin";
     }
     if (ended.lost.empty() || request.restarts == 0 || ToldToEnd()) return GiveUp(ended.status, request, run, attempt);
     std::string refused;
-    if (!ended.host.empty()) refused = GoOnWithout(ended.host, request, attempt);
+    if (!without.empty()) refused = GoOnWithout(without, request, attempt);
     if (!back.empty() && refused.empty()) refused = Fit(request, attempt);
     if (refused.empty()) refused = restarts.Begin(std::chrono::steady_clock::now());
     if (!refused.empty()) {

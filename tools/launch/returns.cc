@@ -3,12 +3,28 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <thread>
 
 namespace weft::launch {
 namespace {
 
 constexpr int kAnswers = 2;                    // of a host that is back: one may come while it goes down
 constexpr std::chrono::seconds kPatience(10);  // with an answer: a host that is down may let a shell wait for minutes
+constexpr std::chrono::milliseconds kLook(20);
+
+// What a question has come to: whether it was answered, and well. One that takes longer than it may is ended.
+struct Heard {
+  bool is_over = false, is_well = false;
+};
+
+Heard HearOf(pid_t process, std::chrono::steady_clock::duration asked_since) {
+  int status = 1;
+  if (waitpid(process, &status, WNOHANG) == process) return {true, status == 0};
+  if (asked_since < kPatience) return {};
+  kill(process, SIGKILL);
+  waitpid(process, nullptr, 0);
+  return {true, false};
+}
 
 }  // namespace
 
@@ -22,14 +38,9 @@ Returns::~Returns() {
 
 void Returns::Hear(Asked& asked, Time now) const {
   if (asked.process <= 0) return;
-  int status = 1;
-  const bool answered = waitpid(asked.process, &status, WNOHANG) == asked.process;
-  if (!answered && now - asked.at < kPatience) return;
-  if (!answered) {
-    kill(asked.process, SIGKILL);
-    waitpid(asked.process, nullptr, 0);
-  }
-  asked.answers = answered && status == 0 ? asked.answers + 1 : 0;
+  const Heard heard = HearOf(asked.process, now - asked.at);
+  if (!heard.is_over) return;
+  asked.answers = heard.is_well ? asked.answers + 1 : 0;
   asked.process = 0;
 }
 
@@ -48,6 +59,24 @@ std::vector<std::string> Returns::Look(const std::vector<std::string>& lost, Tim
     }
   }
   return back;
+}
+
+std::vector<std::string> Silent(const std::vector<std::string>& hosts, const std::vector<std::string>& command,
+                                const Shell& shell) {
+  std::map<std::string, pid_t> asked;
+  for (const std::string& host : hosts) asked[host] = Start(CommandOn(host, command, shell), Output::kDropped);
+  std::vector<std::string> silent;
+  const auto begin = std::chrono::steady_clock::now();
+  while (!asked.empty()) {
+    for (auto at = asked.begin(); at != asked.end();) {
+      const auto& [host, process] = *at;
+      const Heard heard = process > 0 ? HearOf(process, std::chrono::steady_clock::now() - begin) : Heard{true, false};
+      if (heard.is_over && !heard.is_well) silent.push_back(host);
+      at = heard.is_over ? asked.erase(at) : std::next(at);
+    }
+    if (!asked.empty()) std::this_thread::sleep_for(kLook);
+  }
+  return silent;
 }
 
 }  // namespace weft::launch

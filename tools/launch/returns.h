@@ -1,4 +1,4 @@
-// Hosts that were lost, and answer again.
+// Hosts that were lost and answer again, and hosts that do not answer.
 #ifndef WEFT_TOOLS_LAUNCH_RETURNS_H_
 #define WEFT_TOOLS_LAUNCH_RETURNS_H_
 
@@ -46,6 +46,10 @@ class Returns {
   const std::chrono::seconds every_;
   std::map<std::string, Asked> asked_;
 };
+
+// Those of `hosts` that have not run `command` well within ten seconds. All are asked at once.
+std::vector<std::string> Silent(const std::vector<std::string>& hosts, const std::vector<std::string>& command,
+                                const Shell& shell);
 
 }  // namespace weft::launch
 

@@ -15,6 +15,7 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 // Hosts answer where a file has their name; each question adds a line to the file `asked`.
 class ReturnsTest : public testing::Test {
@@ -75,6 +76,14 @@ TEST_F(ReturnsTest, WhatDoesNotEndIsNoAnswer) {
   EXPECT_THAT(LookAt(returns, 5, {"a"}, 1), IsEmpty());
   EXPECT_THAT(LookAt(returns, 10, {"a"}, 1), IsEmpty()) << "one question at a time";
   EXPECT_THAT(LookAt(returns, 15, {"a"}, 2), IsEmpty());
+}
+
+TEST_F(ReturnsTest, HostsThatDoNotAnswerAreSilent) {
+  Up("b");
+  EXPECT_THAT(Silent({"a", "b", "c"}, {"test", "-x", "/a b"}, {shell_}), UnorderedElementsAre("a", "c"));
+  EXPECT_EQ(Questions(), 3);
+  EXPECT_THAT(Silent({}, {"test"}, {shell_}), IsEmpty());
+  EXPECT_THAT(Silent({"b"}, {"test"}, {"/no/such/shell"}), ElementsAre("b"));
 }
 
 TEST_F(ReturnsTest, NobodyIsAskedWhereThatIsNotWanted) {
