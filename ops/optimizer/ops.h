@@ -38,8 +38,9 @@ llvm::SmallVector<UpdateRule> updateRules(mlir::MLIRContext *context);
 std::optional<UpdateRule> findUpdateRule(mlir::MLIRContext *context, llvm::StringRef name,
                                          const llvm::StringMap<double> &numbers);
 
-/// Whether the formula of the rule's op has the number of the step in it, which it must be given to become a kernel.
-bool countsSteps(const UpdateRule &rule);
+/// Whether the update's formula has the number of the step in it, which its kernel must be given. A composed rule takes
+/// the run's itself.
+bool countsSteps(UpdateOpInterface update);
 
 /// The shapes of the state that `rule` keeps of a parameter.
 llvm::SmallVector<llvm::SmallVector<int64_t>> stateShapes(const UpdateRule &rule, ParameterOp parameter);

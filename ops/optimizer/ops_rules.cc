@@ -84,7 +84,7 @@ std::optional<UpdateRule> findUpdateRule(mlir::MLIRContext *context, StringRef n
   return std::nullopt;
 }
 
-bool countsSteps(const UpdateRule &rule) { return rule.op == AdamOp::getOperationName(); }
+bool countsSteps(UpdateOpInterface update) { return llvm::isa<AdamOp>(update.getOperation()); }
 
 MatrixView matrixViewOf(ParameterOp parameter) {
   const int64_t batch = parameter.getName().contains('*') ? 1 : 0;

@@ -65,7 +65,8 @@ def AutodiffDecompose : Pass<"weft-autodiff-decompose", "::weft::ir::GraphOp"> {
   let description = [{
     Runs after differentiation, so that composite ops are differentiated as a whole; equal ops that the
     forward and the backward then both have are merged by CSE. With `updates`, of rules of the optimizer alone, which passes
-    in between know as one op: `shard` begins with it.
+    in between know as one op: `shard` begins with it. What is left of them and counts steps, as `weft.adam`, is given
+    the run's number where it has none.
   }];
   let dependentDialects = ["::weft::ir::WeftDialect"];
   let options = [

@@ -1,6 +1,7 @@
 #include "compiler/passes/autodiff/passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
+#include "ops/optimizer/ops.h"
 
 namespace weft::compiler {
 #define GEN_PASS_DEF_AUTODIFFDECOMPOSE
@@ -37,12 +38,29 @@ struct AutodiffDecompose : impl::AutodiffDecomposeBase<AutodiffDecompose> {
         return signalPassFailure();
       }
     }
+    const bool isCounted = updates && countSteps();
     // Parameters share the numbers that depend on the step alone.
-    if (updates && !composites.empty()) {
+    if (isCounted || (updates && !composites.empty())) {
       mlir::IRRewriter rewriter(&getContext());
       mlir::DominanceInfo dominance(getOperation());
       mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     }
+  }
+
+private:
+  // Updates that count steps, and are given no number, take that of the run. Returns whether there are any.
+  bool countSteps() {
+    bool isAny = false;
+    getOperation().walk([&](ir::UpdateOpInterface update) {
+      if (!countsSteps(update) || !update.getStepMutable().empty()) {
+        return;
+      }
+      CopyListener listener(update);
+      mlir::OpBuilder builder(update, &listener);
+      update.getStepMutable().assign(ir::buildLearningRate(builder, update.getLoc(), 1, "count", {})->getResult());
+      isAny = true;
+    });
+    return isAny;
   }
 };
 

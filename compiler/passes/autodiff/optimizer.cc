@@ -143,7 +143,6 @@ private:
     }
     learningRate = tag(*rate);
     scaledRates.clear();
-    steps.clear();
     auto metric = [&](llvm::StringRef name, Value value) {
       tag(b.create<OutputOp>(loc, b.getStringAttr(name), b.getUnitAttr(), value));
     };
@@ -160,15 +159,6 @@ private:
     Value &made = scaledRates[scale];
     if (!made) {
       made = tag(create<ScaleOp>(b, learningRate.getLoc(), learningRate, number(scale)));
-    }
-    return made;
-  }
-
-  // The number of the step, from 1, where the parameter lives.
-  Value step(mlir::OpBuilder &b, UpdateOp update) {
-    Value &made = steps[stageOf(update)];
-    if (!made) {
-      made = tag(*buildLearningRate(b, learningRate.getLoc(), 1, "count", {}), update);
     }
     return made;
   }
@@ -222,9 +212,6 @@ private:
       operands.push_back(state(b, parameter, prefix, shape));
     }
     operands.append({scaledRate(b, own.contains("lr_scale") ? own.lookup("lr_scale") : 1), gradScale});
-    if (countsSteps(rule)) {
-      operands.push_back(step(b, update));
-    }
     llvm::StringMap<double> here = ofRule;
     if (rule.sparesVectors && isVector) {
       here["weight_decay"] = 0;
@@ -249,7 +236,6 @@ private:
   llvm::StringMap<double> ofRule;
   llvm::DenseMap<Operation *, llvm::StringMap<double>> ofParameter; // what groups say
   std::map<double, Value> scaledRates;
-  std::map<int64_t, Value> steps; // by stage
   Value gradScale, learningRate;
 };
 

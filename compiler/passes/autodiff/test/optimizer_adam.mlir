@@ -16,12 +16,11 @@
 // CHECK-NEXT: %[[LEARNING_RATE:.*]] = weft.learning_rate 1.000000e-01 constant {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.output "grad_norm" metric %[[GRAD_NORM]] {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.output "lr" metric %[[LEARNING_RATE]] {phase = "update", scope = "optimizer"}
-// CHECK-NEXT: %[[STEP:.*]] = weft.learning_rate 1.000000e+00 count
-// CHECK-NEXT: %[[NEXT:.*]], %[[NEXT_M:.*]], %[[NEXT_V:.*]] = weft.adam %[[W]], %arg0, %[[ADAM_M_W]], %[[ADAM_V_W]], %[[LEARNING_RATE]], %[[GRAD_SCALE]] step %[[STEP]] beta1(9.000000e-01) beta2(0.99899999999999999) eps(1.000000e-08) weight_decay(2.000000e-01) {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[NEXT:.*]], %[[NEXT_M:.*]], %[[NEXT_V:.*]] = weft.adam %[[W]], %arg0, %[[ADAM_M_W]], %[[ADAM_V_W]], %[[LEARNING_RATE]], %[[GRAD_SCALE]] beta1(9.000000e-01) beta2(0.99899999999999999) eps(1.000000e-08) weight_decay(2.000000e-01) {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.assign %[[W]], %[[NEXT]] {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.assign %[[ADAM_M_W]], %[[NEXT_M]] {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.assign %[[ADAM_V_W]], %[[NEXT_V]] {phase = "update", scope = "optimizer"}
-// CHECK-NEXT: %[[NEXT1:.*]], %[[NEXT_M1:.*]], %[[NEXT_V1:.*]] = weft.adam %[[B]], %arg1, %[[ADAM_M_B]], %[[ADAM_V_B]], %[[LEARNING_RATE]], %[[GRAD_SCALE]] step %[[STEP]] beta1(9.000000e-01) beta2(0.99899999999999999) eps(1.000000e-08) weight_decay(2.000000e-01) {phase = "update", scope = "optimizer"}
+// CHECK-NEXT: %[[NEXT1:.*]], %[[NEXT_M1:.*]], %[[NEXT_V1:.*]] = weft.adam %[[B]], %arg1, %[[ADAM_M_B]], %[[ADAM_V_B]], %[[LEARNING_RATE]], %[[GRAD_SCALE]] beta1(9.000000e-01) beta2(0.99899999999999999) eps(1.000000e-08) weight_decay(2.000000e-01) {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.assign %[[B]], %[[NEXT1]] {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.assign %[[ADAM_M_B]], %[[NEXT_M1]] {phase = "update", scope = "optimizer"}
 // CHECK-NEXT: weft.assign %[[ADAM_V_B]], %[[NEXT_V1]] {phase = "update", scope = "optimizer"}
