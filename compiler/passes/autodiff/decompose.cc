@@ -38,9 +38,11 @@ struct AutodiffDecompose : impl::AutodiffDecomposeBase<AutodiffDecompose> {
         return signalPassFailure();
       }
     }
-    const bool isCounted = updates && countSteps();
+    if (updates) {
+      countSteps();
+    }
     // Parameters share the numbers that depend on the step alone.
-    if (isCounted || (updates && !composites.empty())) {
+    if (updates && !composites.empty()) {
       mlir::IRRewriter rewriter(&getContext());
       mlir::DominanceInfo dominance(getOperation());
       mlir::eliminateCommonSubExpressions(rewriter, dominance, getOperation());
@@ -48,19 +50,21 @@ struct AutodiffDecompose : impl::AutodiffDecomposeBase<AutodiffDecompose> {
   }
 
 private:
-  // Updates that count steps, and are given no number, take that of the run. Returns whether there are any.
-  bool countSteps() {
-    bool isAny = false;
+  // Updates that count steps, and are given no number, take that of the run, all of a stage the same.
+  void countSteps() {
+    llvm::SmallDenseMap<int64_t, mlir::Value> ofStage;
     getOperation().walk([&](ir::UpdateOpInterface update) {
       if (!countsSteps(update) || !update.getStepMutable().empty()) {
         return;
       }
-      CopyListener listener(update);
-      mlir::OpBuilder builder(update, &listener);
-      update.getStepMutable().assign(ir::buildLearningRate(builder, update.getLoc(), 1, "count", {})->getResult());
-      isAny = true;
+      mlir::Value &count = ofStage[ir::stageOf(update)];
+      if (!count) {
+        CopyListener listener(update);
+        mlir::OpBuilder builder(update, &listener);
+        count = ir::buildLearningRate(builder, update.getLoc(), 1, "count", {})->getResult();
+      }
+      update.getStepMutable().assign(count);
     });
-    return isAny;
   }
 };
 

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-autodiff --weft-autodiff-optimizer="rule=adamw numbers=beta1=0.9,beta2=0.999,eps=1e-8" --weft-autodiff-decompose --cse --weft-shard-infer \
+// RUN: weft-opt %s --weft-autodiff --weft-autodiff-optimizer="rule=adamw numbers=beta1=0.9,beta2=0.999,eps=1e-8" --weft-autodiff-decompose --cse --weft-autodiff-decompose=updates --weft-shard-infer \
 // RUN:   --weft-box-route --cse --weft-localize --weft-schedule-actors --weft-memory-in-place | FileCheck %s
 
 // Training over two placements goes through all phases: activations and their gradients cross once a micro-batch, the
