@@ -12,6 +12,7 @@ from programs import LIMIT_S, PROGRAMS, TOKENS, ProgramTest, command, contents, 
 
 PROGRAMS["weft-launch"] = "tools/launch/weft-launch"
 ENDS_WITHIN_S = 10  # every other rank, when one is lost
+LAUNCH_ENDS_WITHIN_S = 30  # then: an mpirun that hangs when its ranks have ended gets 12 s (attendant.cc), on a busy machine more
 # Two micro-batches; names of layouts to overrides and processes.
 MICRO = ("batch.micro=2",)
 LAYOUTS = {
@@ -143,7 +144,7 @@ class ProcessesTest(ProgramTest):
         run.send(victim, signal.SIGKILL)
         begin = time.monotonic()
         status, err = run.end()
-        self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S, err)
+        self.assertLess(time.monotonic() - begin, LAUNCH_ENDS_WITHIN_S, err)
         self.assertTrue(run.all_gone())
         # All was done before, or all but MPI's own end.
         folder = flags[flags.index("--checkpoint-dir") + 1]
