@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -47,10 +48,12 @@ absl::Status Held(const std::string& folder, const std::string& what) {
 
 }  // namespace
 
-FolderLock::FolderLock(std::string folder) : folder_(std::move(folder)), path_(folder_ + "/.lock") {}
+FolderLock::FolderLock(std::string folder, std::vector<std::string> lost_hosts)
+    : folder_(std::move(folder)), path_(folder_ + "/.lock"), lost_hosts_(std::move(lost_hosts)) {}
 
-absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder) {
-  std::unique_ptr<FolderLock> lock(new FolderLock(folder));
+absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
+                                                             std::vector<std::string> lost_hosts) {
+  std::unique_ptr<FolderLock> lock(new FolderLock(folder, std::move(lost_hosts)));
   std::error_code error;
   for (fs::path path = folder; !path.empty() && !fs::exists(path, error); path = path.parent_path()) {
     lock->made_.push_back(path);
@@ -74,10 +77,12 @@ absl::Status FolderLock::Lock() {
   if (fstat(descriptor_, &own) != 0 || stat(path_.c_str(), &there) != 0 || own.st_ino != there.st_ino)
     return absl::OkStatus();
   const std::string host = HostName();
-  if (holder.process != 0 && holder.host != host) {
+  const bool is_lost = std::any_of(lost_hosts_.begin(), lost_hosts_.end(),
+                                   [&](const std::string& lost) { return IsSameHost(lost, holder.host); });
+  if (holder.process != 0 && holder.host != host && !is_lost) {
     return Held(folder_, absl::StrCat(TextOf(holder), "; if it has ended, remove ", path_));
   }
-  if (holder.process != 0 && no_locks && (kill(holder.process, 0) == 0 || errno == EPERM)) {
+  if (holder.process != 0 && no_locks && !is_lost && (kill(holder.process, 0) == 0 || errno == EPERM)) {
     return Held(folder_, TextOf(holder));
   }
   if (holder.process != 0) taken_from_ = TextOf(holder);

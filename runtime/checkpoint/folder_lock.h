@@ -16,14 +16,16 @@ namespace weft::checkpoint {
 // The holder has the file locked too (flock), and the system gives that back when
 // the process ends, however it ends. So of a file that nobody has locked the holder
 // has ended, and the lock is taken over, if it was one of this host. Of another
-// host's nobody can tell here: not every file system shares locks between hosts.
+// host's nobody can tell here, unless the caller knows that the host is lost: not
+// every file system shares locks between hosts.
 //
 // Several processes of one run share the lock: one of them holds it. One thread.
 class FolderLock {
  public:
   // Makes the folder if it is not there. kFailedPrecondition: another run has it,
-  // and which; kUnavailable: the system refuses.
-  static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::string& folder);
+  // and which; kUnavailable: the system refuses. `lost_hosts`: whose processes have ended.
+  static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::string& folder,
+                                                          std::vector<std::string> lost_hosts = {});
 
   // Gives the lock back, and removes the folders that Take() has made and that are empty.
   ~FolderLock();
@@ -35,12 +37,13 @@ class FolderLock {
   const std::string& taken_from() const { return taken_from_; }
 
  private:
-  explicit FolderLock(std::string folder);
+  FolderLock(std::string folder, std::vector<std::string> lost_hosts);
   // Once; not held afterwards if the holder removed the file meanwhile.
   absl::Status Lock();
 
   const std::string folder_;
   const std::string path_;
+  const std::vector<std::string> lost_hosts_;
   std::vector<std::string> made_;  // innermost first
   int descriptor_ = -1;
   bool held_ = false;

@@ -84,6 +84,15 @@ TEST_F(FolderLockTest, OfAnotherHostNobodyCanTell) {
                 "if it has ended, remove " +
                 folder_ + "/.lock");
   EXPECT_TRUE(fs::exists(folder_ + "/.lock"));
+  EXPECT_FALSE(FolderLock::Take(folder_, {"else", "another"}).ok());
+}
+
+TEST_F(FolderLockTest, WhatAHostHeldThatIsLostIsTakenOver) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ + "/.lock") << "elsewhere.cluster 4711 2026-01-02T03:04:05Z\n";
+  auto lock = FolderLock::Take(folder_, {"another", "elsewhere"});
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  EXPECT_EQ((*lock)->taken_from(), "process 4711 on elsewhere.cluster since 2026-01-02T03:04:05Z");
 }
 
 }  // namespace

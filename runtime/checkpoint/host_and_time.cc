@@ -12,6 +12,13 @@ std::string HostName() {
   return known ? name : "unknown";
 }
 
+bool IsSameHost(const std::string& a, const std::string& b) {
+  const auto is_whole = [](const std::string& name, const std::string& longer) {
+    return longer.compare(0, name.size(), name) == 0 && (longer.size() == name.size() || longer[name.size()] == '.');
+  };
+  return is_whole(a, b) || is_whole(b, a);
+}
+
 std::string TimeText() {
   const std::time_t now = std::time(nullptr);
   std::tm utc;

@@ -56,6 +56,8 @@ CASES = {
           for flag in ("--slow-ranks-every", "--compare-replicas-every", "--snapshot-every")],
         (["{plan}", "--checkpoint-dir", "x", "--restarted", "rank 1 is lost"],
          "--resume: expected, as --restarted needs it (see --help)"),
+        (["{plan}", "--checkpoint-dir", "x", "--lost-host", "a"],
+         "--resume: expected, as --lost-host needs it (see --help)"),
         (["{plan}", "--inputs", "x"], "--inputs: expected only with a function, got graph `train`"),
         (["{plan}", "--outputs", "x"], "--outputs: expected only with a function, got graph `train`"),
         (["{plan}", "--show-shards"], "--show-shards: expected only with a function, got graph `train`"),

@@ -226,6 +226,8 @@ class FailureTest(ProcessesTest):
                 (["-n", "2", "--shell", "rsh", "a.plan"], 2, "--shell: expected with --hosts"),
                 (["-n", "2", "--fewer", "one.plan", "a.plan"], 2, "--fewer: expected how many ranks and their plan"),
                 (["-n", "2", "--fewer", "1:one.plan", "a.plan"], 2, "--fewer: expected with --restarts, and with --hosts or"),
+                (["-n", "2", "--stand-in", "a.plan"], 2, "--stand-in: expected with --hosts and --restarts"),
+                (["-n", "2", "--stand-in", "--hosts", "a:2", "a.plan"], 2, "--stand-in: expected with --hosts and --restarts"),
                 (["-n", "2", "--ask-every", "1.5", "a.plan"], 2, "--ask-every: expected seconds, a whole number of at least 0, got `1.5`"),
                 (["-n", "2", "--slurm", "--hosts", "a:2", "a.plan"], 2, "--slurm: expected without --hosts"),
                 (["-n", "2", "--slurm", "--shell", "rsh", "a.plan"], 2, "--slurm: expected without --shell"),

@@ -46,21 +46,31 @@ class NetworksTest(ProcessesTest):
                         os.path.abspath(PROGRAMS["weft-run"]), self.plan(*MICRO, *LAYOUT), *self.flags(steps), *flags)
 
     def launch(self, hosts, *more, steps, every=("--checkpoint-every", 2)):
-        self.start_on_a(*command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 3, *more,
-                                 "--", self.plan(*MICRO, *LAYOUT), *self.flags(steps), "--lost-seconds", 3,
-                                 *every))
+        self.line = command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 3, *more,
+                            "--", self.plan(*MICRO, *LAYOUT), *self.flags(steps), "--lost-seconds", 3, *every)
+        self.start_on_a(*self.line)
+
+    def stand_in(self, host):
+        """From then on `process` and `said()` are of the launch on that host, the line of `launch` with `--stand-in`."""
+        first, err = self.process, self.path("err." + host.name)
+        self.start_on(host, err, *self.line[:1], "--stand-in", *self.line[1:])
+        return first
 
     def start_on_a(self, *line, **environment):
-        self.err = open(self.path("err"), "w+b")
-        self.addCleanup(self.err.close)
-        self.process = subprocess.Popen([*self.a.run(), *[str(word) for word in line]], stdin=subprocess.DEVNULL, stderr=self.err,
-                                    env={**over_the_wire(self.path("tmp")), **environment})
-        self.addCleanup(self.end)
+        self.start_on(self.a, self.path("err"), *line, **environment)
 
-    def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
+    def start_on(self, host, err, *line, **environment):
+        self.err_path = err
+        with open(err, "wb") as out:
+            process = subprocess.Popen([*host.run(), *[str(word) for word in line]], stdin=subprocess.DEVNULL, stderr=out,
+                                       env={**over_the_wire(self.path("tmp")), **environment})
+        self.process = process
+        self.addCleanup(self.end, process)
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
 
     def await_steps(self, count):
         while steps_in(self.path("m.jsonl")) < count:
@@ -68,7 +78,7 @@ class NetworksTest(ProcessesTest):
             time.sleep(0.005)
 
     def said(self):
-        return contents(self.path("err")).decode("utf-8", "replace")
+        return contents(self.err_path).decode("utf-8", "replace")
 
     def await_word(self, word):
         end = time.monotonic() + LIMIT_S
@@ -168,6 +178,47 @@ class NetworksTest(ProcessesTest):
         self.kill_b_when_it_steps()
         self.assertIn("weft-launch: the run begins again, restart 2 of 3, on a:2,c:2\n", self.said())
         self.check_is_undisturbed()
+
+    def test_another_launch_takes_the_place_of_the_one_on_a_dead_host(self):
+        self.launch("a:2,b:2,c:2", steps=LONG, every=("--checkpoint-every", "1h", "--snapshot-every", 2))
+        self.stand_in(self.c)
+        self.await_word("weft-launch: stands in for the launch of the run with the checkpoints ")
+        self.await_steps(5)
+        self.a.die()
+        self.await_word("weft-launch: host a, where the run was launched, is lost\n"
+                        "weft-launch: the run begins again, restart 1 of 3, on b:2,c:2\n")
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        self.assertRegex(self.said(), r"\nrestarted after step [1-9]\d*; .*as host a, where the run was launched, is lost\n")
+        self.check_is_undisturbed()
+
+    def test_another_launch_takes_the_place_of_one_that_was_killed(self):
+        self.launch("a:2,b:2", steps=LONG)
+        first = self.stand_in(self.b)
+        self.await_word("weft-launch: stands in for ")
+        self.await_steps(5)
+        first.kill()
+        self.await_word(" has ended\nweft-launch: the run begins again, restart 1 of 3, on a:2,b:2\n")
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        self.check_is_undisturbed()
+
+    def test_a_launch_that_finds_another_in_its_place_ends_its_ranks(self):
+        self.launch("a:2,b:2", steps=10**9, every=("--checkpoint-every", "1h", "--snapshot-every", 1))
+        self.await_steps(5)
+        with open(self.path("c/.launch"), "w") as out:
+            out.write("elsewhere 4711 1 0\n")
+        self.assertNotEqual(self.process.wait(LIMIT_S), 0)
+        self.assertIn("weft-launch: another launch has taken the place of this one, whose run ends\n", self.said())
+        self.assertNotIn("begins again", self.said())
+        self.await_no_ranks(self.a)
+        self.await_no_ranks(self.b)
+        self.newest_snapshot(self.a)  # the other one's run needs it
+
+    def test_a_launch_that_stands_in_ends_with_the_run(self):
+        self.launch("a:2,b:2", steps=LONG)
+        first = self.stand_in(self.b)
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+        self.assertEqual(first.wait(LIMIT_S), 0)
+        self.assertIn("weft-launch: the run has ended that was launched on a\n", self.said())
 
     def check_is_undisturbed(self):
         """Bit for bit, as a run of one process."""

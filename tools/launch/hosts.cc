@@ -6,8 +6,12 @@
 #include <sstream>
 #include <utility>
 
+#include "runtime/checkpoint/host_and_time.h"
+
 namespace weft::launch {
 namespace {
+
+using checkpoint::IsSameHost;
 
 bool ReadCount(const std::string& text, int& count) {
   const char* const end = text.data() + text.size();
@@ -37,13 +41,6 @@ std::string ReadPlanOfRanks(const std::string& text, PlanOfRanks& plan) {
   if (plan.plan.empty() || !ReadCount(text.substr(0, colon), plan.ranks))
     return "expected how many ranks and their plan, such as 8:small.plan, got `" + text + "`";
   return "";
-}
-
-bool IsSameHost(const std::string& a, const std::string& b) {
-  const auto is_whole = [](const std::string& name, const std::string& longer) {
-    return longer.compare(0, name.size(), name) == 0 && (longer.size() == name.size() || longer[name.size()] == '.');
-  };
-  return is_whole(a, b) || is_whole(b, a);
 }
 
 int Hosts::slots() const {

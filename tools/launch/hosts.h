@@ -26,9 +26,6 @@ std::string ReadHosts(const std::string& text, std::vector<Host>& hosts);
 // Reads "8:small.plan", for `--fewer`. Returns what is wrong with it, or "".
 std::string ReadPlanOfRanks(const std::string& text, PlanOfRanks& plan);
 
-// Whether two names are one host's, of which either may have its domain: node02 and node02.cluster.
-bool IsSameHost(const std::string& a, const std::string& b);
-
 // One thread.
 class Hosts {
  public:

@@ -38,6 +38,8 @@ usage: weft launch -n N [--] PLAN [flags of weft run]
              how often, in seconds, a host that was left out is asked whether it is back; 60 by default, 0: never. When
              it has answered twice, it is a spare one; or, where more ranks fit with it, the run ends after its step,
              with a checkpoint, and begins again with it, which is one of the restarts
+  --stand-in the same line on another host, with this flag: it waits, and should the launch be lost, or the host on which
+             it runs, it takes its place. With --hosts and --restarts. It ends with status 0 when the run has ended
   --show     print the command that would be run, and end
   --version  what this program was built from
   --help     this text
@@ -87,6 +89,8 @@ std::string WrongOfHosts(const Request& request) {
   if (const int slots = Hosts(request.hosts).slots(); slots > 0 && slots < request.processes)
     return std::string(request.slurm ? "--slurm" : "--hosts") + ": expected room for " +
            std::to_string(request.processes) + " ranks, got " + std::to_string(slots);
+  if (request.stands_in && (request.hosts.empty() || request.slurm || request.restarts == 0))
+    return "--stand-in: expected with --hosts and --restarts";
   if (request.fewer.empty()) return "";
   if (request.hosts.empty() || request.restarts == 0)
     return "--fewer: expected with --restarts, and with --hosts or --slurm";
@@ -118,6 +122,8 @@ Request Parse(const std::vector<std::string>& arguments) {
       request.help = true;
     } else if (flag == "--version") {
       request.version = true;
+    } else if (flag == "--stand-in") {
+      request.stands_in = true;
     } else if (flag == "--show") {
       request.show = true;
     } else if (flag == "-n" && i + 1 < arguments.size()) {

@@ -25,6 +25,7 @@ struct Request {
   bool slurm = false;              // they are nodes of an allocation, and srun starts the ranks
   std::vector<PlanOfRanks> fewer;  // plans
   int ask_s = kAskSeconds;         // between two questions to a host that is lost; 0: none
+  bool stands_in = false;          // for another launch of this run, should that be lost
   bool show = false;
   bool help = false;
   bool version = false;

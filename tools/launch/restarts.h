@@ -12,8 +12,8 @@ class Restarts {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // At most `most` in all, and at most `an_hour` within any hour.
-  Restarts(int most, int an_hour) : most_(most), an_hour_(an_hour) {}
+  // At most `most` in all, and at most `an_hour` within any hour. `begun`: before, of the `most`.
+  Restarts(int most, int an_hour, int begun = 0) : most_(most), an_hour_(an_hour), count_(begun) {}
 
   // One more, now: "", and it counts; or why not, for people.
   std::string Begin(Time now);
@@ -26,8 +26,8 @@ class Restarts {
   // What stands in the way of one more, for people, or "".
   std::string WhyNot(Time now);
 
-  const int most_, an_hour_;
-  int count_ = 0;
+  int most_, an_hour_;
+  int count_;
   std::deque<Time> within_an_hour_;  // the oldest first
 };
 

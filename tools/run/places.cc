@@ -64,7 +64,7 @@ absl::Status CheckFolder(const char* flag, const std::string& path) {
 absl::StatusOr<std::unique_ptr<checkpoint::FolderLock>> TakeFolder(const Request& request) {
   const std::string& folder = request.checkpoint_dir;
   if (folder.empty()) return nullptr;
-  auto lock = checkpoint::FolderLock::Take(folder);
+  auto lock = checkpoint::FolderLock::Take(folder, request.lost_hosts);
   if (!lock.ok())
     return absl::Status(lock.status().code(), absl::StrCat("--checkpoint-dir: ", lock.status().message()));
   if (const std::string intruder = checkpoint::FindIntruder(folder); !intruder.empty()) {

@@ -55,6 +55,8 @@ training
                          since; from the start, or --init, if there is none
   --restarted REASON     with --resume: what ended the run that this one goes on with, as weft launch --restarts says. It
                          is told, with the steps that are done again, also with --quiet and in --metrics
+  --lost-host NAME       with --resume: a host that is lost, on which a run that held --checkpoint-dir has ended with it;
+                         may be given again
   --allow-changed        resume although the model, the kind of the optimizer or the form of the data is another one
   --other-data           resume although --data holds something else; the same data may lie elsewhere without it
   --eval-data DATA       evaluate the plan's `evaluation` (of the job's key) between steps, of every sample of DATA once,
@@ -174,6 +176,7 @@ const Flag kFlags[] = {
     {"--drop-snapshots", &Request::drop_snapshots, Alike::kSame},
     {"--resume", &Request::resume, Alike::kSame},
     {"--restarted", &Request::restarted},
+    {"--lost-host", &Request::lost_hosts},
     {"--allow-changed", &Request::allow_changed, Alike::kSame},
     {"--other-data", &Request::other_data, Alike::kSame},
     {"--allow-nonfinite", &Request::allow_nonfinite, Alike::kSame},
@@ -220,8 +223,7 @@ const char* Set(std::string& part, const std::string& value) {
 }
 const char* Set(std::vector<std::string>& part, const std::string& value) {
   part.push_back(value);
-  const size_t equals = value.find('=');
-  return equals != 0 && equals != std::string::npos ? nullptr : "FROM=TO";
+  return value.empty() ? "a word" : nullptr;
 }
 const char* Set(std::optional<double>& part, const std::string& value) {
   double number = 0;
@@ -344,7 +346,12 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
       return Wrong("--eval-data", absl::StrCat("expected, as ", flag, " needs it"));
   }
   if (!request.restarted.empty() && !request.resume) return Wrong("--resume", "expected, as --restarted needs it");
+  if (!request.lost_hosts.empty() && !request.resume) return Wrong("--resume", "expected, as --lost-host needs it");
   if (request.init_partial && request.init.empty()) return Wrong("--init", "expected, as --init-partial needs it");
+  for (const std::string& rename : request.renames) {
+    if (const size_t equals = rename.find('='); equals == 0 || equals == std::string::npos)
+      return Wrong("--rename", absl::StrCat("expected FROM=TO, got `", rename, "`"));
+  }
   if (!request.renames.empty() && request.init.empty()) return Wrong("--init", "expected, as --rename needs it");
   if (request.allow_changed && !request.resume) return Wrong("--resume", "expected, as --allow-changed needs it");
   if (request.debug_nan && request.allow_nonfinite) return Wrong("--debug-nan", "expected without --allow-nonfinite");

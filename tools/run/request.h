@@ -39,6 +39,7 @@ struct Request {
   bool drop_snapshots = false;            // and nothing else
   bool resume = false;
   std::string restarted;  // why: see --restarted
+  std::vector<std::string> lost_hosts;
   bool allow_changed = false;
   bool other_data = false;
   bool allow_nonfinite = false;

@@ -43,6 +43,7 @@ absl::Status CheckUse(const Request& request, const plan::Plan& plan) {
   if (request.steps.has_value()) return unexpected("--steps");
   if (request.resume) return unexpected("--resume");
   if (!request.restarted.empty()) return unexpected("--restarted");
+  if (!request.lost_hosts.empty()) return unexpected("--lost-host");
   if (!request.checkpoint_every.none()) return unexpected("--checkpoint-every");
   if (request.checkpoint_async.has_value()) return unexpected("--checkpoint-async");
   if (!request.snapshot_every.none()) return unexpected("--snapshot-every");
