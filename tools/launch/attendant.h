@@ -23,9 +23,9 @@ struct Ended {
 // Whether what is run has steps to finish, and so is told to end by signals; else it is ended.
 void SetHasSteps(bool has_steps);
 
-// One run of the command, to its end. `processes`: of the ranks those that run on this machine. `loopback`: null if
-// they may use the network. `wanted_to_end`: asked now and then; where it says so, the ranks are told to end after
-// their step.
+// One run of the command, to its end; one at a time. `processes`: of the ranks those that run on this machine.
+// `loopback`: null if they may use the network. `wanted_to_end`: asked now and then; where it says so, the ranks are
+// told to end after their step.
 Ended Launch(const std::vector<std::string>& command, int processes, const Loopback* loopback,
              const std::function<bool()>& wanted_to_end);
 
