@@ -16,8 +16,17 @@ namespace weft::collective {
 using ReduceFunction = void (*)(const void* const* inputs, int input_count, int64_t input_offset, void* const* outputs,
                                 int output_count, int64_t output_offset, int64_t count);
 
+// Which ends of a reduction are sums under way, which others go on with: f32 of bf16 and f16, else of the type itself.
+struct UnderWay {
+  bool first = false;    // the first input
+  bool results = false;  // the outputs
+};
+
+// Bytes of an element of a sum under way.
+int64_t UnderWayBytes(DType dtype);
+
 // kUnimplemented for types without arithmetic (u8).
-absl::StatusOr<ReduceFunction> ReducerFor(DType dtype, Reduction reduction);
+absl::StatusOr<ReduceFunction> ReducerFor(DType dtype, Reduction reduction, UnderWay under_way = {});
 
 }  // namespace weft::collective
 

@@ -11,6 +11,8 @@
 #include "runtime/actor/stream_status.h"
 #include "runtime/actor/watchdog.h"
 #include "runtime/executor/program_spec.h"
+#include "runtime/plan/cluster.h"
+#include "runtime/plan/host_exchange.h"
 #include "runtime/plan/program.h"
 
 namespace weft::executor {
@@ -69,6 +71,18 @@ int CoresOf(const collective::World& world) {
   return std::max(1, usable / world.ranks_on_host());
 }
 
+collective::PartsBetweenHosts PartsBy(const plan::Machine& machine) {
+  return [machine](const std::vector<collective::CollectiveSpec>& specs, int members, int on_host) {
+    plan::BundledBytes bundle;
+    for (const collective::CollectiveSpec& spec : specs) {
+      double bytes = static_cast<double>(SizeOf(spec.dtype));
+      for (int64_t d : spec.dims) bytes *= static_cast<double>(d);
+      bundle.emplace_back(spec.kind, FactsOf(spec.kind).gathers ? bytes * members : bytes);
+    }
+    return plan::HostExchangeOf(machine, bundle, {members, on_host}).parts;
+  };
+}
+
 ProcessCluster::ProcessCluster(collective::World* world, collective::Communicator* communicator, bool speaks)
     : world_(*world), communicator_(*communicator), speaks_(speaks) {
   fault().AddListener([world, communicator](const absl::Status& error) {
@@ -114,6 +128,7 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                                                                        collective::Communicator* communicator) {
   if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
   if (communicator == nullptr) communicator = &world->communicator();
+  world->SetLevels(PartsBy(plan.header().has_cluster() ? plan::MachineOf(plan.header().cluster()) : plan::Machine()));
   const bool speaks = options.host == nullptr;
   std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator, speaks));
   const LoadArguments arguments{.ranks = {world->rank()},

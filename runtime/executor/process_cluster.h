@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/collective/mpi/world.h"
 #include "runtime/executor/cluster.h"
+#include "runtime/plan/cost.h"
 #include "runtime/plan/plan.pb.h"
 
 namespace weft::executor {
@@ -18,6 +19,9 @@ namespace weft::executor {
 // Cores that this process may use: those that it is bound to, or its part of
 // the host's if it is bound to none.
 int CoresOf(const collective::World& world);
+
+// On two levels what the cost model says is faster so, by the machine's links (plan::HostExchangeOf()).
+collective::PartsBetweenHosts PartsBy(const plan::Machine& machine);
 
 // An error of any rank stops all: a fault aborts the world, and an abort of the
 // world raises the fault.

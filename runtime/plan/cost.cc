@@ -4,6 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "runtime/plan/devices.h"
+#include "runtime/plan/host_exchange.h"
+
 namespace weft::plan {
 namespace {
 
@@ -49,6 +52,17 @@ double WorkSeconds(const Machine& machine, const Tables& tables, const KernelWor
   }
   const double compute = work.contraction_flops / contraction_flops + work.flops / machine.other_flops;
   return std::max(compute, work.bytes / machine.memory_bytes_s);
+}
+
+// By tables, or by NCCL's model; below 0: neither has it.
+double KnownSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group) {
+  if (machine.tables != nullptr && group.ranks % group.on_a_node == 0) {
+    const double seconds = machine.tables->SecondsOf(kind, group.on_a_node, group.nodes(), bytes);
+    if (seconds >= 0) return seconds;
+  }
+  if (!machine.nccl.has_value()) return -1;
+  return NcclSeconds(*machine.nccl, kind, bytes, group.ranks, group.nodes(), machine.node.bytes_s,
+                     RingBytes(machine, group));
 }
 
 }  // namespace
@@ -111,22 +125,27 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n) {
 
 double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group) {
   if (group.ranks < 2) return 0;
-  if (machine.tables != nullptr && group.ranks % group.on_a_node == 0) {
-    const double seconds = machine.tables->SecondsOf(kind, group.on_a_node, group.nodes(), bytes);
-    if (seconds >= 0) return seconds;
-  }
-  if (machine.nccl.has_value()) {
-    const double seconds = NcclSeconds(*machine.nccl, kind, bytes, group.ranks, group.nodes(), machine.node.bytes_s,
-                                       RingBytes(machine, group));
-    if (seconds >= 0) return seconds;
-  }
+  if (const double seconds = KnownSeconds(machine, kind, bytes, group); seconds >= 0) return seconds;
   if (FactsOf(kind).moves()) return TransferSeconds(machine, SentBytes(kind, bytes, group.ranks), group.one_node());
+  if (IsHost(machine.device) && !group.one_node()) return HostExchangeOf(machine, {{kind, bytes}}, group).seconds;
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);
   if (kind != CollectiveKind::kAllToAll || group.one_node()) return latency + sent / RingBytes(machine, group);
   const double inside = static_cast<double>(group.on_a_node - 1) / static_cast<double>(group.ranks - 1);
   return latency + std::max(sent * inside / machine.node.bytes_s, sent * (1 - inside) / machine.network.bytes_s);
+}
+
+double BundleSeconds(const Machine& machine, const BundledBytes& bundle, const Spread& group) {
+  if (group.ranks < 2 || bundle.empty()) return 0;
+  const auto is_known = [&](const auto& each) { return KnownSeconds(machine, each.first, each.second, group) >= 0; };
+  if (bundle.size() > 1 && IsHost(machine.device) && !group.one_node() &&
+      std::none_of(bundle.begin(), bundle.end(), is_known)) {
+    return HostExchangeOf(machine, bundle, group).seconds;
+  }
+  double seconds = 0;
+  for (const auto& [kind, bytes] : bundle) seconds += CollectiveSeconds(machine, kind, bytes, group);
+  return seconds - static_cast<double>(bundle.size() - 1) * CollectiveSeconds(machine, bundle[0].first, 0, group);
 }
 
 const TierRates* FindTier(const Machine& machine, const std::string& name) {

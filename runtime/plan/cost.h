@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/plan/collective_kind.h"
@@ -114,16 +115,23 @@ double ShareOfCore(const Machine& machine, int64_t acts);
 // "Optimization of collective communication operations in MPICH", 2005).
 double SentBytes(CollectiveKind kind, double bytes, int64_t n);
 
-// These over the link, after the latency: of one message within the node, and of
-// ceil(log2 nodes) between nodes, as in a tree. Within a node the node's link
-// decides. Between nodes as many rings run side by side as the group has
-// ranks on a node, each through the network of another rank, as NCCL does: of
-// the bytes that a rank sends, one in `on_a_node` leaves the node. An all-to-all
-// has no rings: all but (on_a_node - 1)/(n - 1) of its bytes leave.
-// Where tables have the kind and the group, they say the seconds; a group with
-// more ranks on one node than on another is none that they have. Where they
-// have none and the machine has `nccl`, NcclSeconds() does.
+// Within a node: these over the node's link, after its latency. Between nodes:
+//
+//   tables       where they have the kind and the group; a group with more ranks on one node than on another is none
+//                that they have
+//   `nccl`       NcclSeconds(), where it has the kind
+//   "cpu"        HostExchangeOf(): of a shift and a zigzag one message over the network
+//   other        rings, as many side by side as the group has ranks on a node, each through the network of another
+//                rank: of the bytes that a rank sends, one in `on_a_node` leaves the node. The latency is that of
+//                ceil(log2 nodes) messages, as in a tree. An all-to-all has no rings: all but (on_a_node - 1)/(n - 1)
+//                of its bytes leave.
 double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double bytes, const Spread& group);
+
+// A kind, and the bytes of a tensor as of SentBytes(), of each collective of a bundle, which meets once.
+using BundledBytes = std::vector<std::pair<CollectiveKind, double>>;
+
+// The sum of its collectives, with the latency of the first alone; by HostExchangeOf() that of all.
+double BundleSeconds(const Machine& machine, const BundledBytes& bundle, const Spread& group);
 
 // Of that name; null: the machine has none.
 const TierRates* FindTier(const Machine& machine, const std::string& name);

@@ -50,7 +50,8 @@ TEST(CostTest, SpreadsOverNodes) {
 }
 
 TEST(CostTest, RingsUseAllNetworksOfANode) {
-  const Machine machine = Small();
+  Machine machine = Small();
+  machine.device = "cuda";
   EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {4, 4}), 1e-6 + 1.5e-3);
   // Eight ranks, four a node: four rings of 0.25 GB/s, as fast as the node's links.
   EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {8, 4}), 1.1e-5 + 1.75e-3);

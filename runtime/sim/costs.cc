@@ -20,31 +20,24 @@ class Collectives {
  public:
   Collectives(const plan::Program& program, const plan::Machine& machine) : program_(program), machine_(machine) {}
 
-  // A bundle begins once.
+  // All of an actor's are along the same axes.
   ActCost CostOf(const plan::Actor& actor) {
+    const plan::Collective& first = actor.collectives(0);
+    const plan::Spread group = GroupOf({first.axes().begin(), first.axes().end()});
+    plan::BundledBytes bundle;
     ActCost sum;
     for (const plan::Collective& collective : actor.collectives()) {
-      const ActCost cost = CostOf(collective);
-      sum.seconds += cost.seconds;
-      sum.sent_bytes += cost.sent_bytes;
+      const CollectiveKind kind = plan::KindOf(collective.kind());
+      // What is brought in parts counts whole.
+      const double parts = FactsOf(kind).gathers ? static_cast<double>(group.ranks) : 1;
+      bundle.emplace_back(kind, BytesOf(collective.input()) * parts);
+      sum.sent_bytes += plan::SentBytes(kind, bundle.back().second, group.ranks);
     }
-    const plan::Collective& first = actor.collectives(0);
-    const double latency = plan::CollectiveSeconds(machine_, plan::KindOf(first.kind()), 0,
-                                                   GroupOf({first.axes().begin(), first.axes().end()}));
-    sum.seconds -= latency * (actor.collectives_size() - 1);
+    sum.seconds = plan::BundleSeconds(machine_, bundle, group);
     return sum;
   }
 
  private:
-  ActCost CostOf(const plan::Collective& collective) {
-    const CollectiveKind kind = plan::KindOf(collective.kind());
-    const plan::Spread group = GroupOf({collective.axes().begin(), collective.axes().end()});
-    // What is brought in parts counts whole.
-    const double parts = FactsOf(kind).gathers ? static_cast<double>(group.ranks) : 1;
-    const double bytes = BytesOf(collective.input()) * parts;
-    return {plan::CollectiveSeconds(machine_, kind, bytes, group), plan::SentBytes(kind, bytes, group.ranks)};
-  }
-
   double BytesOf(int32_t buffer) const {
     return static_cast<double>(plan::LocalBytes(*program_.placement, program_.buffer(buffer)));
   }

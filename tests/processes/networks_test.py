@@ -40,10 +40,10 @@ class NetworksTest(ProcessesTest):
         return ["--data", TOKENS, "--threads", 1, "--quiet", "--steps", steps, "--metrics", self.path("m.jsonl"),
                 "--checkpoint-dir", self.path("c")]
 
-    def begin(self, *flags, steps=STEPS, by=STAGES):
+    def begin(self, *flags, steps=STEPS, by=STAGES, plan=None):
         self.start_on_a("mpirun", "--allow-run-as-root", "--host", "a:2,b:2", "--map-by", by, "--bind-to", "none",
                         "--mca", "pml", "ob1", "--mca", "plm_rsh_agent", self.shell, "-n", PROCESSES,
-                        os.path.abspath(PROGRAMS["weft-run"]), self.plan(*MICRO, *LAYOUT), *self.flags(steps), *flags)
+                        os.path.abspath(PROGRAMS["weft-run"]), plan or self.plan(*MICRO, *LAYOUT), *self.flags(steps), *flags)
 
     def launch(self, hosts, *more, steps, every=("--checkpoint-every", 2)):
         self.line = command("weft-launch", "-n", PROCESSES, "--hosts", hosts, "--shell", self.shell, "--restarts", 3, *more,
@@ -114,6 +114,23 @@ class NetworksTest(ProcessesTest):
 
     def test_numbers_are_those_of_one_host_over_a_network_that_loses_packets(self):
         self.check_link(Link(delay_s=0.001, loss=0.01), HALVES)
+
+    def test_members_of_a_host_put_their_terms_together(self):
+        """Where the cost model says so: on half as many bytes between hosts of two ranks, the same numbers."""
+        sent, seen = [], []
+        for latency_s in 1e-6, 10:  # too long for more than two messages, one after the other
+            plan = self.plan(*MICRO, "dist.data=4", "cluster.node.count=2", "cluster.node.ranks=2",
+                             "cluster.network.link_bytes_s=1e6", f"cluster.network.latency_s={latency_s}")
+            before = self.network.bytes
+            self.begin(plan=plan)
+            self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+            sent.append(self.network.bytes - before)
+            seen.append((numbers(self.path("m.jsonl")), saved(self.path("c"))))
+            os.rename(self.path("c"), self.path("c%g" % latency_s))
+            os.rename(self.path("m.jsonl"), self.path("m%g.jsonl" % latency_s))
+        self.assertEqual(seen[0], seen[1])
+        self.assertGreater(sent[1], STEPS * STEP_BYTES)
+        self.assertLess(sent[0], 0.6 * sent[1])
 
     def test_a_cut_of_five_seconds_is_survived(self):
         self.begin("--lost-seconds", 60)

@@ -1,19 +1,27 @@
 // What an all_reduce takes: among two threads, or among the processes of mpirun
-// (tools/build_defs/mpirun.sh 2 bazel-bin/tools/bench/collectives).
+// (tools/build_defs/mpirun.sh 2 bazel-bin/tools/bench/collectives). With BYTES_S LATENCY_S MIB, of a rank's way to
+// other hosts and of the largest tensor: collectives on two levels beside directly, measured and predicted.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "runtime/collective/local/fabric.h"
 #include "runtime/collective/mpi/launch.h"
 #include "runtime/collective/mpi/world.h"
+#include "runtime/executor/process_cluster.h"
+#include "runtime/plan/host_exchange.h"
 
 namespace {
 
+using weft::CollectiveKind;
 using weft::collective::CollectiveSpec;
 using weft::collective::Communicator;
+using weft::collective::PartsBetweenHosts;
+using weft::collective::World;
 
 // Microseconds a run, the best of `times`; -1 after an error.
 double Measure(Communicator& communicator, const std::vector<CollectiveSpec>& bundle, int times) {
@@ -52,14 +60,66 @@ void Report(Communicator& communicator) {
   line("64 MiB", {{.dims = {16 << 20}}}, 5);
 }
 
+// Seconds of one collective, all members' together, and in how many parts it goes; negative after an error.
+struct Measured {
+  double seconds = -1;
+  int64_t parts = 0;
+};
+
+Measured MeasureBetweenHosts(World& world, const CollectiveSpec& spec, const PartsBetweenHosts& parts_of) {
+  Measured measured;
+  world.SetLevels([&](const std::vector<CollectiveSpec>& bundle, int members, int on_host) {
+    return measured.parts = parts_of ? parts_of(bundle, members, on_host) : 0;
+  });
+  measured.seconds = Measure(world.communicator(), {spec}, 5) / 1e6;
+  world.SetLevels(nullptr);
+  return measured;
+}
+
+// The largest tensors are of `mib`.
+bool CompareLevels(World& world, const weft::plan::Link& network, int64_t mib) {
+  weft::plan::Machine machine;
+  machine.network = network;
+  const auto& hosts = world.host_of_ranks();
+  const int64_t on_host = std::count(hosts.begin(), hosts.end(), hosts[0]);
+  const weft::plan::Spread spread{world.size(), on_host};
+  for (CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
+    for (int64_t kib : {4, 64, 1024, static_cast<int>(1024 * mib)}) {
+      const bool gathers = weft::FactsOf(kind).gathers;
+      const CollectiveSpec spec{.kind = kind, .dims = {kib * 256 / (gathers ? world.size() : 1)}};
+      const double bytes = static_cast<double>(kib) * 1024;
+      const Measured direct = MeasureBetweenHosts(world, spec, nullptr);
+      const Measured levels = MeasureBetweenHosts(world, spec, weft::executor::PartsBy(machine));
+      if (direct.seconds < 0 || levels.seconds < 0) return false;
+      if (world.rank() != 0) continue;
+      std::printf("  %-15s %6ld KiB  directly %8.2f ms", weft::FactsOf(kind).name, static_cast<long>(kib),
+                  direct.seconds * 1e3);
+      if (levels.parts == 0) {
+        std::printf("  which is what the cost model takes\n");
+        continue;
+      }
+      const double predicted = weft::plan::DirectSeconds(machine, {{kind, bytes}}, spread) /
+                               weft::plan::HostExchangeOf(machine, {{kind, bytes}}, spread).seconds;
+      std::printf("  on two levels %8.2f ms (parts: %3ld), %5.2f times as fast  predicted %5.2f\n",
+                  levels.seconds * 1e3, static_cast<long>(levels.parts), direct.seconds / levels.seconds, predicted);
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   if (weft::collective::StartedByMpi()) {
     auto world = weft::collective::World::Create();
     if (!world.ok()) {
       std::fprintf(stderr, "%s\n", world.status().ToString().c_str());
       return 1;
+    }
+    if (argc > 1) {
+      const bool compared =
+          argc == 4 && CompareLevels(**world, {std::atof(argv[1]), std::atof(argv[2])}, std::atol(argv[3]));
+      return (*world)->Finish().ok() && compared ? 0 : 1;
     }
     if ((*world)->rank() == 0) std::printf("%d processes\n", (*world)->size());
     Report((*world)->communicator());

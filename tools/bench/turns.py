@@ -1,16 +1,10 @@
 """Two tensor ranks on hosts with a slow link between them: micro-batches in turns (batch.overlap) beside one after the
-other, and what the simulator says of both with rates that `weft calibrate` has measured over the same link.
+other, and what the simulator says of both with rates that `weft calibrate` has measured over the same link."""
 
-Hosts are network namespaces, which need the right to make them: see tests/processes/hosts.py."""
-
-import json
 import os
-import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "processes"))
-from hosts import Link, Network, enter_namespace, over_the_wire  # noqa: E402
-from programs import fail, read_metrics, step_seconds  # noqa: E402
+from over_link import over_link
+from programs import read_metrics, step_seconds
 
 # For four sequences each rank sends 75 MB, through a link that serves one direction at a time.
 DELAY_S, BYTES_PER_S = 2e-4, 120e6
@@ -26,10 +20,9 @@ def turns(tools, quick):
     with open(cluster, "w") as out:
         out.write('device { kind: "cpu" } node { count: 2 ranks: 1 }\n')
     measured = tools.path("link.cluster")
-    command = [sys.executable, __file__, tools.bin_dir, tools.folder]
     calibrate = ["weft-calibrate", "--cluster", cluster, "-o", measured, "--quiet", "--seconds",
                  str(QUICK_SECONDS if quick else SECONDS)]
-    said = over_link(command, [calibrate])
+    said, _ = over_link(tools, [calibrate], DELAY_S, BYTES_PER_S)
     if said is not None:
         print("  skipped: " + said)
         return
@@ -47,7 +40,7 @@ def turns(tools, quick):
                 os.remove(metrics)
             runs.append(["weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", str(STEPS), "--threads", "1", "--metrics",
                          metrics, "--quiet"])
-        over_link(command, runs)
+        over_link(tools, runs, DELAY_S, BYTES_PER_S)
         for row in range(len(plans)):
             seconds[row].append(step_seconds(read_metrics(tools.path("turns%d.jsonl" % row))))
     best = [min(row) for row in seconds]
@@ -56,41 +49,3 @@ def turns(tools, quick):
         print("  %-36s measured %7.1f ms, %4.2f of the first  simulated %7.1f ms, %4.2f  simulated/measured %.2f" %
               (name, took * 1e3, took / best[0], predicted * 1e3, predicted / simulated[0], predicted / took))
 
-
-def over_link(command, runs):
-    """Runs commands, one after the other, on two hosts; why that cannot be, or None."""
-    done = subprocess.run(command + [json.dumps(runs)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode == 2:
-        return done.stdout.strip()
-    if done.returncode != 0:
-        fail("over the link:\n" + done.stdout)
-    return None
-
-
-def main():
-    why_not = enter_namespace()
-    if why_not:
-        print(why_not)
-        sys.exit(2)
-    bin_dir, folder, runs = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-    network = Network(["a", "b"])
-    try:
-        for host in network.hosts.values():
-            host.link = Link(DELAY_S / 2, bytes_per_s=BYTES_PER_S)
-        shell, files = os.path.join(folder, "shell"), os.path.join(folder, "mpi")
-        network.write_shell(shell)
-        os.makedirs(files, exist_ok=True)
-        for program, *arguments in runs:
-            line = ["mpirun", "--allow-run-as-root", "--host", "a:1,b:1", "--bind-to", "none", "--mca", "pml", "ob1", "--mca",
-                    "plm_rsh_agent", shell, "-n", "2", os.path.join(bin_dir, program), *arguments]
-            done = subprocess.run([*network.hosts["a"].run(), *line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, env=over_the_wire(files))
-            if done.returncode != 0:
-                print(done.stdout)
-                sys.exit(1)
-    finally:
-        network.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -5,12 +5,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "runtime/collective/communicator.h"
 #include "runtime/collective/mpi/group.h"
+#include "runtime/collective/mpi/levels.h"
 #include "runtime/collective/mpi/wire.h"
 
 namespace weft::collective {
@@ -18,7 +21,8 @@ namespace weft::collective {
 // Ranks are those of the wire, which outlives it.
 class MpiCommunicator : public Communicator {
  public:
-  explicit MpiCommunicator(Wire* wire) : wire_(*wire) {}
+  // `hosts`: the name of each rank's; empty: all are on one.
+  explicit MpiCommunicator(Wire* wire, std::vector<std::string> hosts = {}) : wire_(*wire), hosts_(std::move(hosts)) {}
   int rank() const override { return wire_.rank(); }
   int size() const override { return wire_.size(); }
 
@@ -29,11 +33,17 @@ class MpiCommunicator : public Communicator {
   int64_t staging_bytes() const override;
   void Abort(const absl::Status& reason) override { wire_.Abort(reason); }
 
+  // As World::SetLevels().
+  void SetLevels(PartsBetweenHosts parts);
+
  private:
   absl::Status CheckChannel(const Group& group) const;
+  std::optional<Levels> LevelsOf(const Group& group, const std::vector<CollectiveSpec>& specs) const;
 
   Wire& wire_;
-  mutable std::mutex mutex_;  // guards what follows
+  const std::vector<std::string> hosts_;  // by rank
+  mutable std::mutex mutex_;              // guards what follows
+  PartsBetweenHosts parts_;
   std::map<std::tuple<std::string, std::vector<int>, int>, std::unique_ptr<MpiGroup>> groups_;
   LinkEnds links_;              // that have an operation
   int64_t transfer_bytes_ = 0;  // staging

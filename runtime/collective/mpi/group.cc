@@ -13,8 +13,16 @@ namespace {
 constexpr int kMostNames = 8;
 
 size_t MostMessages(const Exchange& exchange) {
-  return std::max(exchange.first.sends.size() + exchange.first.receives.size(),
-                  exchange.second.sends.size() + exchange.second.receives.size());
+  size_t most = 0;
+  for (const Round& round : exchange.rounds) most = std::max(most, round.sends.size() + round.receives.size());
+  return most;
+}
+
+// What members have to agree on.
+std::string WorkOf(const std::vector<CollectiveSpec>& bundle, const std::optional<Levels>& levels) {
+  if (!levels.has_value()) return Describe(bundle);
+  return absl::StrCat("by hosts of ", levels->on_host, ", in ", levels->parts,
+                      levels->parts == 1 ? " part: " : " parts: ", Describe(bundle));
 }
 
 }  // namespace
@@ -35,15 +43,19 @@ absl::Status MpiGroup::Reserve(int64_t bytes) {
 }
 
 absl::StatusOr<std::unique_ptr<Operation>> MpiCollective::Create(Wire* wire, MpiGroup* group, int m,
-                                                                 const std::vector<CollectiveSpec>& bundle) {
-  absl::StatusOr<Exchange> exchange = ExchangeOf(bundle, group->size(), m, wire->message_bytes());
+                                                                 const std::vector<CollectiveSpec>& bundle,
+                                                                 const std::optional<Levels>& levels) {
+  absl::StatusOr<Exchange> exchange = levels.has_value()
+                                          ? TwoLevelExchangeOf(bundle, group->size(), m, *levels, wire->message_bytes())
+                                          : ExchangeOf(bundle, group->size(), m, wire->message_bytes());
   if (!exchange.ok()) return exchange.status();
   if (absl::Status status = group->Reserve(exchange->staging_bytes); !status.ok()) return status;
-  return std::unique_ptr<Operation>(new MpiCollective(wire, group, m, bundle, *std::move(exchange)));
+  return std::unique_ptr<Operation>(
+      new MpiCollective(wire, group, m, bundle, WorkOf(bundle, levels), *std::move(exchange)));
 }
 
 MpiCollective::MpiCollective(Wire* wire, MpiGroup* group, int m, const std::vector<CollectiveSpec>& bundle,
-                             Exchange exchange)
+                             const std::string& work, Exchange exchange)
     : wire_(*wire),
       group_(*group),
       m_(m),
@@ -53,11 +65,11 @@ MpiCollective::MpiCollective(Wire* wire, MpiGroup* group, int m, const std::vect
       first_receive_(group->size() + 1),
       hellos_(group->size()),
       requests_(2 * group->size() + MostMessages(exchange_)),
-      terms_(group->size()),
+      terms_(group->size() + 1),
       progress_(group->size()) {
   hellos_[m_].group = group_.fingerprint();
-  hellos_[m_].Describe(Describe(bundle_));
-  const std::vector<Message>& receives = exchange_.first.receives;
+  hellos_[m_].Describe(work);
+  const std::vector<Message>& receives = exchange_.rounds[0].receives;
   for (int k = 0; k <= group_.size(); ++k) {
     first_receive_[k] =
         std::find_if(receives.begin(), receives.end(), [&](const Message& message) { return message.member >= k; }) -
@@ -81,17 +93,17 @@ absl::Status MpiCollective::Run(absl::Span<const void* const> inputs, absl::Span
 }
 
 absl::Status MpiCollective::Perform() {
-  if (absl::Status status = ExchangeFirst(); !status.ok()) return status;
-  for (const OwnShare& share : exchange_.shares) Reduce(share);
-  Do(exchange_.first.after);
-  if (absl::Status status = ExchangeSecond(); !status.ok()) return status;
-  Do(exchange_.second.after);
+  for (const Round& round : exchange_.rounds) {
+    const bool first = &round == exchange_.rounds.data();
+    if (absl::Status status = first ? Begin(round) : GoOn(round); !status.ok()) return status;
+    for (const Fold& fold : round.folds) Reduce(fold);
+    Do(round.after);
+  }
   return absl::OkStatus();
 }
 
-absl::Status MpiCollective::ExchangeFirst() {
+absl::Status MpiCollective::Begin(const Round& round) {
   const int n = group_.size();
-  const Round& round = exchange_.first;
   Count(round);
   for (int k = 0; k < n; ++k) progress_[k].heard.store(k == m_, std::memory_order_relaxed);
   number_.store(hellos_[m_].number, std::memory_order_release);
@@ -108,7 +120,7 @@ absl::Status MpiCollective::ExchangeFirst() {
   }
   if (status.ok()) status = Send(round);
   if (!status.ok()) return status;
-  Do(exchange_.own);
+  Do(round.meanwhile);
   return wire_.Await(
       requests_, [&] { return unheard_ > 0 ? Wire::Patience::kForPeers : Wire::Patience::kForData; },
       [&](int index, int bytes) {
@@ -117,13 +129,13 @@ absl::Status MpiCollective::ExchangeFirst() {
       });
 }
 
-absl::Status MpiCollective::ExchangeSecond() {
-  const Round& round = exchange_.second;
+absl::Status MpiCollective::GoOn(const Round& round) {
   if (round.sends.empty() && round.receives.empty()) return absl::OkStatus();
   Count(round);
   absl::Status status = Receive(round, 0, round.receives.size());
   if (status.ok()) status = Send(round);
   if (!status.ok()) return status;
+  Do(round.meanwhile);
   return wire_.Await(
       requests_, [] { return Wire::Patience::kForData; },
       [&](int index, int bytes) { return Ended(round, index, bytes); });
@@ -136,7 +148,7 @@ absl::Status MpiCollective::Hear(int member) {
   progress_[member].heard.store(true, std::memory_order_release);
   --unheard_;
   if (mine.Agrees(other)) {
-    return Receive(exchange_.first, first_receive_[member], first_receive_[member + 1]);
+    return Receive(exchange_.rounds[0], first_receive_[member], first_receive_[member + 1]);
   }
   if (mine.group != other.group) {
     return absl::FailedPreconditionError(absl::StrCat("channel ", group.channel, ": expected group ", group.name,
@@ -193,10 +205,11 @@ void MpiCollective::Do(const std::vector<Move>& moves) const {
   for (const Move& move : moves) move.copy.Run(At(move.from), At(move.to));
 }
 
-void MpiCollective::Reduce(const OwnShare& share) {
-  for (int k = 0; k < group_.size(); ++k) terms_[k] = At(share.terms[k]);
-  void* const result = At(share.result);
-  share.reduce(terms_.data(), group_.size(), 0, &result, 1, 0, share.elements);
+void MpiCollective::Reduce(const Fold& fold) {
+  const int terms = static_cast<int>(fold.terms.size());
+  for (int k = 0; k < terms; ++k) terms_[k] = At(fold.terms[k]);
+  void* const result = At(fold.result);
+  fold.reduce(terms_.data(), terms, 0, &result, 1, 0, fold.elements);
 }
 
 char* MpiCollective::At(const Location& location) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,26 +51,30 @@ class MpiGroup {
 };
 
 // Member `m`'s side. Every member greets every other one and sends it what is
-// its due at once; it takes what the others send once their greetings agree.
+// its due in the first round at once; it takes what the others send once their
+// greetings agree.
 class MpiCollective : public Operation {
  public:
+  // `levels`: by two levels; absent: directly.
   static absl::StatusOr<std::unique_ptr<Operation>> Create(Wire* wire, MpiGroup* group, int m,
-                                                           const std::vector<CollectiveSpec>& bundle);
+                                                           const std::vector<CollectiveSpec>& bundle,
+                                                           const std::optional<Levels>& levels);
   absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, void* stream) override;
   std::string Waiting() const override;
 
  private:
-  MpiCollective(Wire* wire, MpiGroup* group, int m, const std::vector<CollectiveSpec>& bundle, Exchange exchange);
+  MpiCollective(Wire* wire, MpiGroup* group, int m, const std::vector<CollectiveSpec>& bundle, const std::string& work,
+                Exchange exchange);
   absl::Status Perform();
-  absl::Status ExchangeFirst();
-  absl::Status ExchangeSecond();
+  absl::Status Begin(const Round& round);
+  absl::Status GoOn(const Round& round);
   absl::Status Hear(int member);
   absl::Status Send(const Round& round);
   absl::Status Receive(const Round& round, size_t begin, size_t end);
   absl::Status Ended(const Round& round, int index, int bytes);
   void Count(const Round& round);
   void Do(const std::vector<Move>& moves) const;
-  void Reduce(const OwnShare& share);
+  void Reduce(const Fold& fold);
   char* At(const Location& location) const;
 
   Wire& wire_;

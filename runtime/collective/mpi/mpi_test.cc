@@ -18,7 +18,7 @@ namespace weft::collective {
 namespace {
 
 // A wire of its own for every test, as an abort ends one for good.
-void RunProcesses(int ranks, const Wire::Options& options, const Body& body) {
+void RunProcesses(int ranks, const Wire::Options& options, const Body& body, bool on_hosts = false) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm some = MPI_COMM_NULL;
@@ -26,7 +26,10 @@ void RunProcesses(int ranks, const Wire::Options& options, const Body& body) {
   if (some != MPI_COMM_NULL) {
     auto wire = Wire::Create(some, options);
     ASSERT_TRUE(wire.ok()) << wire.status();
-    MpiCommunicator communicator(wire->get());
+    std::vector<std::string> hosts = {"a", "a", "b", "b"};
+    hosts.resize(on_hosts ? ranks : 0);
+    MpiCommunicator communicator(wire->get(), hosts);
+    communicator.SetLevels([](const std::vector<CollectiveSpec>&, int, int) { return 3; });
     body(communicator);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -35,6 +38,9 @@ void RunWhole(int ranks, const Body& body) { RunProcesses(ranks, {}, body); }
 void RunSpinning(int ranks, const Body& body) { RunProcesses(ranks, {.spins = 100}, body); }
 // Long tensors go as many messages that no element's size divides.
 void RunInPieces(int ranks, const Body& body) { RunProcesses(ranks, {.message_bytes = 99999}, body); }
+// Two hosts of two ranks, between which all goes on two levels.
+void RunOnHosts(int ranks, const Body& body) { RunProcesses(ranks, {}, body, true); }
+void RunOnHostsInPieces(int ranks, const Body& body) { RunProcesses(ranks, {.message_bytes = 99999}, body, true); }
 
 INSTANTIATE_TEST_SUITE_P(Whole, CollectiveConformance, testing::Values(&RunWhole));
 INSTANTIATE_TEST_SUITE_P(Whole, CollectiveAgreement, testing::Values(&RunWhole));
@@ -42,6 +48,28 @@ INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveConformance, testing::Values(&RunSp
 INSTANTIATE_TEST_SUITE_P(Spinning, CollectiveAgreement, testing::Values(&RunSpinning));
 INSTANTIATE_TEST_SUITE_P(InPieces, CollectiveConformance, testing::Values(&RunInPieces));
 INSTANTIATE_TEST_SUITE_P(InPieces, CollectiveAgreement, testing::Values(&RunInPieces));
+INSTANTIATE_TEST_SUITE_P(OnHosts, CollectiveConformance, testing::Values(&RunOnHosts));
+INSTANTIATE_TEST_SUITE_P(OnHosts, CollectiveAgreement, testing::Values(&RunOnHosts));
+INSTANTIATE_TEST_SUITE_P(OnHostsInPieces, CollectiveConformance, testing::Values(&RunOnHostsInPieces));
+INSTANTIATE_TEST_SUITE_P(OnHostsInPieces, CollectiveAgreement, testing::Values(&RunOnHostsInPieces));
+
+// Members that choose different ways find out, as they do with different tensors.
+TEST(MpiTest, AllChooseOneWay) {
+  RunProcesses(
+      4, {},
+      [](Communicator& c) {
+        if (c.rank() == 3) static_cast<MpiCommunicator&>(c).SetLevels(nullptr);
+        const auto sum = c.CreateCollective({.name = "all", .ranks = {0, 1, 2, 3}}, {{.dims = {100}}});
+        ASSERT_TRUE(sum.ok());
+        std::vector<float> data(100);
+        const absl::Status status = RunOne(**sum, data.data(), data.data());
+        EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+        EXPECT_NE(std::string(status.message()).find("by hosts of 2, in 3 parts: all_reduce f32[100]"),
+                  std::string::npos)
+            << status;
+      },
+      true);
+}
 
 // There are as many channels and transfers as MPI has tags.
 TEST(MpiTest, TagsAreBounded) {

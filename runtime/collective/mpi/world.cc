@@ -56,7 +56,6 @@ class MpiWorld : public World {
         size_(wire->size()),
         wire_(std::move(wire)),
         options_(options),
-        communicator_(wire_.get()),
         rendezvous_(wire_.get(), options.time_out),
         courier_(wire_.get(), options.time_out) {}
 
@@ -74,6 +73,7 @@ class MpiWorld : public World {
       on_host_.push_back({r, name.process});
       boards_.emplace(r, StatusBoard(name.process, name.board));
     }
+    communicator_ = std::make_unique<MpiCommunicator>(wire_.get(), hosts_);
     // No board is opened once its process may have gone.
     if (absl::Status status = rendezvous_.Hold("boards", "").status(); !status.ok()) return status;
     const HeartbeatPeers heartbeat_peers = HeartbeatPeers::Of(hosts_, rank_);
@@ -117,7 +117,8 @@ class MpiWorld : public World {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  Communicator& communicator() override { return communicator_; }
+  Communicator& communicator() override { return *communicator_; }
+  void SetLevels(PartsBetweenHosts parts) override { communicator_->SetLevels(std::move(parts)); }
   std::string Waiting() const override { return rendezvous_.Waiting(); }
   int ranks_on_host() const override { return static_cast<int>(on_host_.size()) + 1; }
   int place_on_host() const override {
@@ -228,7 +229,7 @@ class MpiWorld : public World {
   const int rank_, size_;
   std::unique_ptr<Wire> wire_;
   const WorldOptions options_;
-  MpiCommunicator communicator_;
+  std::unique_ptr<MpiCommunicator> communicator_;  // once it is known who is where
   Rendezvous rendezvous_;
   Courier courier_;
   StatusBoard board_;

@@ -26,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/collective/communicator.h"
+#include "runtime/collective/mpi/levels.h"
 #include "runtime/collective/mpi/parcel.h"
 
 namespace weft::collective {
@@ -72,6 +73,8 @@ class World {
   // - another host is silent: "ranks 2, 3 are lost: nothing was heard of their host node02 for 5 s; rank 2 was last in
   //   actor ...; rank 0: ...".
   virtual Communicator& communicator() = 0;
+  // Which collectives go on two levels; without it none does. All ranks call it alike, before operations are made.
+  virtual void SetLevels(PartsBetweenHosts parts) = 0;
 
   // The words of this rank's status board; zeros at first. This rank writes them, and others can read them when it is
   // stopped or lost.
