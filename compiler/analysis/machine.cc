@@ -25,7 +25,7 @@ constexpr Rate kRates[] = {
     {"network_bytes_s", [](CostModel &m) -> double & { return m.network.bytes_s; }},
     {"network_latency_s", [](CostModel &m) -> double & { return m.network.latency_s; }},
 };
-constexpr llvm::StringLiteral kNodeRanks("node_ranks");
+constexpr llvm::StringLiteral kNodeRanks("node_ranks"), kMessages("messages");
 constexpr llvm::StringLiteral kProduct("product"), kKernel("kernel"), kCollective("collective"), kNccl("nccl"),
     kTier("tier");
 
@@ -35,6 +35,10 @@ bool setRate(mlir::NamedAttribute attribute, CostModel &machine) {
     auto ranks = llvm::dyn_cast<mlir::IntegerAttr>(attribute.getValue());
     machine.node_ranks = ranks ? ranks.getInt() : 0;
     return machine.node_ranks > 0;
+  }
+  if (attribute.getName() == kMessages) {
+    machine.messages = llvm::isa<mlir::UnitAttr>(attribute.getValue());
+    return machine.messages;
   }
   const Rate *rate = llvm::find_if(kRates, [&](const Rate &known) { return attribute.getName() == known.name; });
   auto number = llvm::dyn_cast<mlir::FloatAttr>(attribute.getValue());
@@ -139,6 +143,9 @@ mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &ma
   }
   if (own.node_ranks != defaults.node_ranks) {
     rates.append(kNodeRanks, builder.getI64IntegerAttr(own.node_ranks));
+  }
+  if (own.messages) {
+    rates.append(kMessages, builder.getUnitAttr());
   }
   if (own.nccl) {
     const plan::Nccl &it = *own.nccl;

@@ -15,7 +15,8 @@ namespace weft::compiler {
 struct CostModel : plan::Machine {};
 
 /// The attribute of a graph, and before `elaborate` of the module, that says the rates:
-/// `weft.machine = {node_bytes_s = 1.0e+06, node_ranks = 8}`. A rate that it does not name is that of plan::Machine.
+/// `weft.machine = {messages, node_bytes_s = 1.0e+06, node_ranks = 8}`. A rate that it does not name is that of
+/// plan::Machine; without `messages`, nodes have rings.
 /// Tables stand in it as rows of numbers, so that the graph alone says what the phases decide by:
 /// `product.bf16 = array<f64: m, n, k, flops_s, ...>`, `product.attention.bf16` of those within a kernel,
 /// `kernel.layer_norm = array<f64: bytes, bytes_s, flops_s, ...>`, `kernel.layer_norm.bf16` of one element type,

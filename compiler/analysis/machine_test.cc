@@ -40,6 +40,7 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
     *rate = next /= 3;
   }
   machine.node_ranks = 7;
+  machine.messages = true;
   machine.tiers = {{"disk", 0.3, 0.7, 1.0 / 3}, {"a tape", 0.1, 0.2, 0}};
   std::string text;
   llvm::raw_string_ostream(text) << attributeOf(&context, machine);
@@ -54,6 +55,7 @@ TEST_F(MachineTest, EveryRateComesBackToTheBit) {
   EXPECT_EQ(back.network.bytes_s, machine.network.bytes_s);
   EXPECT_EQ(back.network.latency_s, machine.network.latency_s);
   EXPECT_EQ(back.node_ranks, 7);
+  EXPECT_TRUE(back.messages);
   const plan::TierRates *disk = plan::FindTier(back, "disk"), *tape = plan::FindTier(back, "a tape");
   ASSERT_TRUE(disk && tape);
   EXPECT_EQ(std::tuple(disk->read_bytes_s, disk->write_bytes_s, disk->latency_s), std::tuple(0.3, 0.7, 1.0 / 3));
@@ -112,8 +114,9 @@ TEST_F(MachineTest, WhatIsNoTableIsAnError) {
 }
 
 TEST_F(MachineTest, WhatIsNoRateIsAnError) {
-  for (const char *wrong : {"{speed = 1.0}", "{launch_s = -1.0}", "{launch_s = \"fast\"}", "{launch_s = 1}",
-                            "{node_ranks = 0}", "{node_ranks = 2.0}", "{other_flops = 0x7FF0000000000000 : f64}"}) {
+  for (const char *wrong :
+       {"{speed = 1.0}", "{launch_s = -1.0}", "{launch_s = \"fast\"}", "{launch_s = 1}", "{node_ranks = 0}",
+        "{messages = 1.0}", "{node_ranks = 2.0}", "{other_flops = 0x7FF0000000000000 : f64}"}) {
     said.clear();
     EXPECT_TRUE(failed(read(wrong))) << wrong;
     EXPECT_NE(said.find("weft.machine: expected rates of 0 or more, of contraction_flops,"), std::string::npos) << said;

@@ -257,6 +257,7 @@ Machine MachineOf(const Cluster& cluster) {
   Machine machine;
   machine.device = cluster.device().kind();
   machine.node_ranks = cluster.node().ranks();
+  machine.messages = kind != nullptr && kind->host && cluster.node().count() > 1;
   machine.node_cores = cluster.node().cores();
   machine.contraction_flops = cluster.device().contraction_flops();
   machine.other_flops = cluster.device().other_flops();

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "runtime/plan/devices.h"
 #include "runtime/plan/host_exchange.h"
 
 namespace weft::plan {
@@ -127,7 +126,7 @@ double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double byt
   if (group.ranks < 2) return 0;
   if (const double seconds = KnownSeconds(machine, kind, bytes, group); seconds >= 0) return seconds;
   if (FactsOf(kind).moves()) return TransferSeconds(machine, SentBytes(kind, bytes, group.ranks), group.one_node());
-  if (IsHost(machine.device) && !group.one_node()) return HostExchangeOf(machine, {{kind, bytes}}, group).seconds;
+  if (machine.messages && !group.one_node()) return HostExchangeOf(machine, {{kind, bytes}}, group).seconds;
   const double rounds = std::ceil(std::log2(static_cast<double>(group.nodes())));
   const double latency = machine.node.latency_s + rounds * machine.network.latency_s;
   const double sent = SentBytes(kind, bytes, group.ranks);
@@ -139,7 +138,7 @@ double CollectiveSeconds(const Machine& machine, CollectiveKind kind, double byt
 double BundleSeconds(const Machine& machine, const BundledBytes& bundle, const Spread& group) {
   if (group.ranks < 2 || bundle.empty()) return 0;
   const auto is_known = [&](const auto& each) { return KnownSeconds(machine, each.first, each.second, group) >= 0; };
-  if (bundle.size() > 1 && IsHost(machine.device) && !group.one_node() &&
+  if (bundle.size() > 1 && machine.messages && !group.one_node() &&
       std::none_of(bundle.begin(), bundle.end(), is_known)) {
     return HostExchangeOf(machine, bundle, group).seconds;
   }

@@ -42,6 +42,7 @@ struct Machine {
   Link network = {1.25e9, 50e-6};    // to ranks of other nodes
   std::vector<TierRates> tiers;      // as the cluster has them
   int64_t node_ranks = 64;           // rank r is on node r / node_ranks
+  bool messages = false;             // between nodes collectives are messages of MPI, see HostExchangeOf(); else rings
   double node_cores = 0;             // that a node's ranks share, see ShareOfCore(); 0: each has its own
   // What was measured; it goes before the rates above. Null: nothing.
   std::shared_ptr<const RateTables> tables;
@@ -120,8 +121,8 @@ double SentBytes(CollectiveKind kind, double bytes, int64_t n);
 //   tables       where they have the kind and the group; a group with more ranks on one node than on another is none
 //                that they have
 //   `nccl`       NcclSeconds(), where it has the kind
-//   "cpu"        HostExchangeOf(): of a shift and a zigzag one message over the network
-//   other        rings, as many side by side as the group has ranks on a node, each through the network of another
+//   `messages`   HostExchangeOf(); of a shift and a zigzag one message over the network
+//   else         rings, as many side by side as the group has ranks on a node, each through the network of another
 //                rank: of the bytes that a rank sends, one in `on_a_node` leaves the node. The latency is that of
 //                ceil(log2 nodes) messages, as in a tree. An all-to-all has no rings: all but (on_a_node - 1)/(n - 1)
 //                of its bytes leave.

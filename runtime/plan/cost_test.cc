@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/plan/cluster.h"
+#include "runtime/plan/host_exchange.h"
 
 namespace weft::plan {
 namespace {
@@ -50,8 +51,7 @@ TEST(CostTest, SpreadsOverNodes) {
 }
 
 TEST(CostTest, RingsUseAllNetworksOfANode) {
-  Machine machine = Small();
-  machine.device = "cuda";
+  const Machine machine = Small();
   EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {4, 4}), 1e-6 + 1.5e-3);
   // Eight ranks, four a node: four rings of 0.25 GB/s, as fast as the node's links.
   EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {8, 4}), 1.1e-5 + 1.75e-3);
@@ -61,6 +61,32 @@ TEST(CostTest, RingsUseAllNetworksOfANode) {
   EXPECT_DOUBLE_EQ(CollectiveSeconds(machine, CollectiveKind::kAllToAll, 1.6e6, {4, 2}),
                    1.1e-5 + 0.3e-3 * 2 / 3 / 0.25);
   EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {1, 1}), 0);
+}
+
+// Ranks that exchange messages have no rings; tables and shifts are as they were.
+TEST(CostTest, MessagesGoAsHostsExchangeThem) {
+  Machine machine = Small();
+  machine.messages = true;
+  const Spread group{8, 4};
+  const BundledBytes two = {{CollectiveKind::kAllReduce, 1e6}, {CollectiveKind::kAllGather, 1e5}};
+  EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, group),
+            HostExchangeOf(machine, {two[0]}, group).seconds);
+  EXPECT_EQ(BundleSeconds(machine, two, group), HostExchangeOf(machine, two, group).seconds);
+  EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kShift, 1e6, group),
+            CollectiveSeconds(Small(), CollectiveKind::kShift, 1e6, group));
+  EXPECT_EQ(CollectiveSeconds(machine, CollectiveKind::kAllReduce, 1e6, {4, 4}),
+            CollectiveSeconds(Small(), CollectiveKind::kAllReduce, 1e6, {4, 4}));
+}
+
+// The latency of rings is of a bundle, not of each of its collectives.
+TEST(CostTest, ABundleBeginsOnce) {
+  const BundledBytes two = {{CollectiveKind::kAllReduce, 1e6}, {CollectiveKind::kAllGather, 1e5}};
+  const Spread group{8, 4};
+  EXPECT_DOUBLE_EQ(BundleSeconds(Small(), two, group),
+                   CollectiveSeconds(Small(), two[0].first, two[0].second, group) +
+                       CollectiveSeconds(Small(), two[1].first, two[1].second, group) - 1.1e-5);
+  EXPECT_EQ(BundleSeconds(Small(), {}, group), 0);
+  EXPECT_EQ(BundleSeconds(Small(), two, {1, 1}), 0);
 }
 
 // Each rank gives its part to one other; where they lie on several nodes, some pair is apart.
@@ -92,6 +118,7 @@ TEST(CostTest, AClusterWithoutRatesIsTheDefaultMachine) {
   cluster.mutable_node()->set_ranks(4);
   ASSERT_TRUE(CheckCluster(cluster).ok());
   const Machine machine = MachineOf(cluster), standard;
+  EXPECT_TRUE(machine.messages) << "hosts have no rings";
   EXPECT_EQ(machine.network.bytes_s, standard.network.bytes_s);
   EXPECT_EQ(machine.launch_s, standard.launch_s);
   EXPECT_EQ(machine.node_ranks, 4);

@@ -13,6 +13,7 @@ Machine Far() {
   Machine machine;
   machine.node = {8e9, 1e-6};
   machine.network = {0.25e9, 2e-5};
+  machine.messages = true;
   return machine;
 }
 

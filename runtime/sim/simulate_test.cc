@@ -205,8 +205,8 @@ TEST(SimulateTest, ThousandsOfRanksAreAsManyActsAsOne) {
   machine.node_ranks = 8;
   const Report one = Simulated(DataParallel(1), machine), many = Simulated(DataParallel(4096), machine);
   EXPECT_EQ(one.acts.size(), many.acts.size());
-  // 512 nodes: terms, and their totals.
-  EXPECT_DOUBLE_EQ(many.step_s, one.step_s + 0.25 + 2 * 2.5);
+  // 512 nodes: nine rounds between them.
+  EXPECT_DOUBLE_EQ(many.step_s, one.step_s + 0.25 + 9 * 2.5);
 }
 
 // Alone on a core the two ranks take 7 s of kernels and a reduction each.
@@ -223,8 +223,8 @@ TEST(SimulateTest, ActsSideBySideShareTheCoresOfTheirNode) {
   machine.node_ranks = 1;
   machine.network = machine.node;
   EXPECT_DOUBLE_EQ(Simulated(DataParallel(2), machine).step_s,
-                   Simulated(DataParallel(2), MachineWith(0.5)).step_s + 2 * 0.5)
-      << "nodes of their own, and terms and totals between them";
+                   Simulated(DataParallel(2), MachineWith(0.5)).step_s + 0.5)
+      << "nodes of their own, and a round between them";
 }
 
 // Stages in turn: with one micro-batch nothing is ever side by side.
