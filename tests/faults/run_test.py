@@ -4,6 +4,7 @@ import gzip
 import os
 import struct
 import sys
+import unittest
 
 sys.path.insert(0, "tests/faults")
 from faults import FaultTest  # noqa: E402
@@ -66,6 +67,34 @@ class PlanTest(FaultTest):
         self.refused("weft-run", self.plan("--set", "hidden=65536"), "--data", TOKENS, "--steps", 1, "--quiet",
                      "--checkpoint-dir", self.path("new"), status=1,
                      says=["rank 0: host memory: expected at most the "])
+
+
+class CheckTest(FaultTest):
+    """`--check` says whether a plan could be run, and does nothing else."""
+
+    def test_what_can_be_run(self):
+        os.mkdir(self.path("runs"))
+        before = self.files()
+        result = call("weft-run", self.plan(), "--check", "--checkpoint-dir", self.path("runs"))
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertRegex(result.out, "^" + self.plan() + r": can be run here, 1 rank of [0-9.]+ [KM]iB\n")
+        self.assertEqual(call("weft-run", self.plan(), "--check", "--quiet").out, "")
+        self.assertEqual(self.files(), before)
+
+    def test_what_cannot(self):
+        path = self.write("t.plan", contents(self.plan())[:-1])
+        self.refused("weft-run", path, "--check", says=[path + ": truncated: expected "])
+        large = self.plan("--set", "hidden=65536")
+        self.refused("weft-run", large, "--check", status=1, says=[large + ": host memory: expected at least ", ", which a rank takes, got "])
+        none = self.path("none")
+        self.refused("weft-run", self.plan(), "--check", "--checkpoint-dir", none,
+                     line=f"--checkpoint-dir: {none}: expected a folder, found none")
+        self.refused("weft-run", "--check", says=["expected a plan"])
+
+    @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "there is a GPU")
+    def test_a_plan_for_another_device(self):
+        plan = self.plan("cluster=../../clusters/8xh200.cluster")
+        self.refused("weft-run", plan, "--check", status=1, says=["driver"])
 
 
 class DataTest(FaultTest):

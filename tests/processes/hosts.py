@@ -107,7 +107,7 @@ class Host:
         self.link.cut = False
 
     def fail_once(self):
-        """What the shell is to do there next does not come to pass."""
+        """The next helper of mpirun that the shell is to start there does not start."""
         open(f"{self.shell}.{self.name}.fails", "w").close()
 
     def _down(self):
@@ -167,7 +167,7 @@ class Network:
         """A script with which mpirun starts its helper on another host, as by a remote shell: HOST COMMAND..."""
         holders = " ".join(f"{host.name}) holder={host.holder.pid};;" for host in self.hosts.values())
         with open(path, "w") as out:
-            out.write(f'#!/bin/bash\n[ ! -e "$0.$1.down" ] || exit 255\n! rm "$0.$1.fails" 2>/dev/null || exit 255\ncase $1 in {holders} esac\nshift\n'
+            out.write(f'#!/bin/bash\n[ ! -e "$0.$1.down" ] || exit 255\n[[ "$*" != *orted* ]] || ! rm "$0.$1.fails" 2>/dev/null || exit 255\ncase $1 in {holders} esac\nshift\n'
                       'exec nsenter -t "$holder" -n -u -m --wdns="$PWD" bash -c "$*"\n')
         os.chmod(path, 0o755)
         for host in self.hosts.values():

@@ -185,9 +185,21 @@ class NetworksTest(ProcessesTest):
         self.await_steps(2)
         self.c.die()
         self.kill_b_when_it_steps()
-        self.assertIn(", on a:2,c:2\n", self.said())
         self.assertIn("weft-launch: host c is lost: it does not answer\n"
-                      "weft-launch: the run begins again, restart 2 of 3, on a:2,d:2\n", self.said())
+                      "weft-launch: the run begins again, restart 1 of 3, on a:2,d:2\n", self.said())
+        self.check_is_undisturbed()
+
+    def test_a_spare_host_that_cannot_run_the_plan_is_left_out(self):
+        """It has another copy of it, of which the end is missing."""
+        plan = self.plan(*MICRO, *LAYOUT)
+        with open(self.path("other.plan"), "wb") as out:
+            out.write(contents(plan)[:-1])
+        subprocess.run([*self.c.run(), "mount", "--bind", self.path("other.plan"), plan], check=True)
+        self.launch("a:2,b:2,c:2,d:2", steps=LONG)
+        self.kill_b_when_it_steps()
+        self.assertRegex(self.said(), f"\nweft-run: {plan}: truncated: expected .*\n"
+                         "weft-launch: host c is left out: it cannot take ranks\n"
+                         "weft-launch: the run begins again, restart 1 of 3, on a:2,d:2\n")
         self.check_is_undisturbed()
 
     def test_a_restart_that_does_not_begin_is_tried_again(self):

@@ -135,9 +135,10 @@ Loss AwaitLoss(const std::string& folder, const Shell& shell, const Pace& pace) 
       continue;
     }
     if (Clock::now() - heard < pace.silent) continue;
-    if (!Silent({last->host}, {"true"}, shell).empty()) return {Loss::kHost, *last};
+    if (!UnfitOf({last->host}, {"true"}, shell, Output::kDropped).empty()) return {Loss::kHost, *last};
     const std::string process = "/proc/" + std::to_string(last->process) + "/cmdline";  // of a zombie empty
-    if (!Silent({last->host}, {"grep", "-q", "weft-launch", process}, shell).empty()) return {Loss::kProcess, *last};
+    if (!UnfitOf({last->host}, {"grep", "-q", "weft-launch", process}, shell, Output::kDropped).empty())
+      return {Loss::kProcess, *last};
     heard = Clock::now();  // it lives: its file system is slow
   }
 }

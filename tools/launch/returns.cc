@@ -12,18 +12,24 @@ constexpr int kAnswers = 2;                    // of a host that is back: one ma
 constexpr std::chrono::seconds kPatience(10);  // with an answer: a host that is down may let a shell wait for minutes
 constexpr std::chrono::milliseconds kLook(20);
 
+constexpr int kNoHost = 255;   // with which a remote shell ends that has not reached its host
+constexpr int kNoShell = 127;  // or that could not be run
+
 // What a question has come to: whether it was answered, and well. One that takes longer than it may is ended.
 struct Heard {
-  bool is_over = false, is_well = false;
+  bool is_over = false, is_well = false, is_answer = false;
 };
 
 Heard HearOf(pid_t process, std::chrono::steady_clock::duration asked_since) {
   int status = 1;
-  if (waitpid(process, &status, WNOHANG) == process) return {true, status == 0};
+  if (waitpid(process, &status, WNOHANG) == process) {
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : kNoHost;
+    return {true, code == 0, code != kNoHost && code != kNoShell};
+  }
   if (asked_since < kPatience) return {};
   kill(process, SIGKILL);
   waitpid(process, nullptr, 0);
-  return {true, false};
+  return {true, false, false};
 }
 
 }  // namespace
@@ -61,22 +67,23 @@ std::vector<std::string> Returns::Look(const std::vector<std::string>& lost, Tim
   return back;
 }
 
-std::vector<std::string> Silent(const std::vector<std::string>& hosts, const std::vector<std::string>& command,
-                                const Shell& shell) {
+std::vector<Unfit> UnfitOf(const std::vector<std::string>& hosts, const std::vector<std::string>& command,
+                           const Shell& shell, Output output) {
   std::map<std::string, pid_t> asked;
-  for (const std::string& host : hosts) asked[host] = Start(CommandOn(host, command, shell), Output::kDropped);
-  std::vector<std::string> silent;
+  for (const std::string& host : hosts) asked[host] = Start(CommandOn(host, command, shell), output);
+  std::vector<Unfit> unfit;
   const auto begin = std::chrono::steady_clock::now();
   while (!asked.empty()) {
     for (auto at = asked.begin(); at != asked.end();) {
       const auto& [host, process] = *at;
-      const Heard heard = process > 0 ? HearOf(process, std::chrono::steady_clock::now() - begin) : Heard{true, false};
-      if (heard.is_over && !heard.is_well) silent.push_back(host);
+      const Heard heard =
+          process > 0 ? HearOf(process, std::chrono::steady_clock::now() - begin) : Heard{true, false, false};
+      if (heard.is_over && !heard.is_well) unfit.push_back({host, heard.is_answer});
       at = heard.is_over ? asked.erase(at) : std::next(at);
     }
     if (!asked.empty()) std::this_thread::sleep_for(kLook);
   }
-  return silent;
+  return unfit;
 }
 
 }  // namespace weft::launch

@@ -47,9 +47,15 @@ class Returns {
   std::map<std::string, Asked> asked_;
 };
 
+// A host that has not run a command well.
+struct Unfit {
+  std::string host;
+  bool answers = false;  // it has run there
+};
+
 // Those of `hosts` that have not run `command` well within ten seconds. All are asked at once.
-std::vector<std::string> Silent(const std::vector<std::string>& hosts, const std::vector<std::string>& command,
-                                const Shell& shell);
+std::vector<Unfit> UnfitOf(const std::vector<std::string>& hosts, const std::vector<std::string>& command,
+                           const Shell& shell, Output output);
 
 }  // namespace weft::launch
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -15,7 +16,7 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using testing::Pair;
 
 // Hosts answer where a file has their name; each question adds a line to the file `asked`.
 class ReturnsTest : public testing::Test {
@@ -78,12 +79,23 @@ TEST_F(ReturnsTest, WhatDoesNotEndIsNoAnswer) {
   EXPECT_THAT(LookAt(returns, 15, {"a"}, 2), IsEmpty());
 }
 
-TEST_F(ReturnsTest, HostsThatDoNotAnswerAreSilent) {
+// Each with whether it answers.
+std::map<std::string, bool> Answers(const std::vector<Unfit>& unfit) {
+  std::map<std::string, bool> answers;
+  for (const Unfit& each : unfit) answers[each.host] = each.answers;
+  return answers;
+}
+
+TEST_F(ReturnsTest, HostsThatAreUnfitAnswerOrDoNot) {
   Up("b");
-  EXPECT_THAT(Silent({"a", "b", "c"}, {"test", "-x", "/a b"}, {shell_}), UnorderedElementsAre("a", "c"));
+  EXPECT_THAT(Answers(UnfitOf({"a", "b", "c"}, {"test", "-x", "/a b"}, {shell_}, Output::kDropped)),
+              ElementsAre(Pair("a", true), Pair("c", true)));
   EXPECT_EQ(Questions(), 3);
-  EXPECT_THAT(Silent({}, {"test"}, {shell_}), IsEmpty());
-  EXPECT_THAT(Silent({"b"}, {"test"}, {"/no/such/shell"}), ElementsAre("b"));
+  EXPECT_THAT(UnfitOf({}, {"test"}, {shell_}, Output::kDropped), IsEmpty());
+  EXPECT_THAT(Answers(UnfitOf({"b"}, {"test"}, {"/no/such/shell"}, Output::kDropped)), ElementsAre(Pair("b", false)));
+  std::ofstream(shell_) << "#!/bin/sh\nexit 255\n";
+  EXPECT_THAT(Answers(UnfitOf({"b"}, {"test"}, {shell_}, Output::kDropped)), ElementsAre(Pair("b", false)))
+      << "as ssh says it";
 }
 
 TEST_F(ReturnsTest, NobodyIsAskedWhereThatIsNotWanted) {

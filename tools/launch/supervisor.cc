@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "runtime/checkpoint/host_and_time.h"
@@ -95,24 +96,53 @@ std::string GoOnWithout(const std::vector<std::string>& hosts, const Request& re
   return are_new ? Fit(request, attempt) : "";
 }
 
-// What a host runs well where it can take ranks: it has the program, and sees the plan and the folder of checkpoints.
+// What a host runs well where it can take ranks: it has the program, which can run the plan there and sees the folder
+// of checkpoints. Where flags come first, nobody here knows which word is the plan: the program has to be there.
 std::vector<std::string> CanTakeRanks(const Request& request, const std::string& run) {
   const auto path = [](const std::string& text) {
     std::error_code error;
     return std::filesystem::absolute(text, error).string();
   };
-  std::vector<std::string> words = {"test", "-x", run, "-a", "-d", path(ValueOf(request.run, "--checkpoint-dir"))};
-  if (request.run[0][0] != '-') words.insert(words.end(), {"-a", "-r", path(request.run[0])});
-  return words;
+  const std::string folder = path(ValueOf(request.run, "--checkpoint-dir"));
+  if (request.run[0][0] == '-') return {"test", "-x", run, "-a", "-d", folder};
+  return {run, path(request.run[0]), "--check", "--quiet", "--checkpoint-dir", folder};
 }
 
-// The hosts with which a run has not begun: the one that was taken back for it, or those that do not answer.
+// Those of `hosts` that cannot take ranks, after a line for each.
+std::vector<std::string> Unable(const std::vector<std::string>& hosts, const Request& request, const std::string& run) {
+  std::vector<std::string> unable;
+  for (const auto& [host, answers] : UnfitOf(hosts, CanTakeRanks(request, run), request.shell, Output::kPassedOn)) {
+    Fail(1, "host " + host + (answers ? " is left out: it cannot take ranks" : " is lost: it does not answer"));
+    unable.push_back(host);
+  }
+  return unable;
+}
+
+// The hosts with which a run has not begun: the one that was taken back for it, or those that cannot take ranks.
 std::vector<std::string> DoNotBegin(const Request& request, const std::string& run, const Attempt& attempt) {
   if (!attempt.taken_back.empty()) return {attempt.taken_back};
-  std::vector<std::string> silent =
-      Silent(attempt.hosts.NamesBut(HostName()), CanTakeRanks(request, run), request.shell);
-  for (const std::string& host : silent) Fail(1, "host " + host + " is lost: it does not answer");
-  return silent;
+  return Unable(attempt.hosts.NamesBut(HostName()), request, run);
+}
+
+std::set<std::string> UsedBy(const Attempt& attempt) {
+  std::set<std::string> names;
+  for (const Host& host : attempt.hosts.Used(attempt.processes)) names.insert(host.name);
+  return names;
+}
+
+// Asks the other hosts that an attempt uses and of which nobody knows (`known`) that they can take ranks, and leaves
+// out those that cannot. What stands in the way of a run without them, or "".
+std::string GoOnWithAble(std::set<std::string> known, const Request& request, const std::string& run,
+                         Attempt& attempt) {
+  while (true) {
+    std::vector<std::string> asked;
+    for (const std::string& host : UsedBy(attempt)) {
+      if (known.insert(host).second && !checkpoint::IsSameHost(host, HostName())) asked.push_back(host);
+    }
+    const std::vector<std::string> unable = Unable(asked, request, run);
+    if (unable.empty()) return "";
+    if (std::string refused = GoOnWithout(unable, request, attempt); !refused.empty()) return refused;
+  }
 }
 
 // Takes hosts back that have returned. The name of one with which more ranks fit than in `attempt`, or "".
@@ -241,11 +271,14 @@ class Supervisor {
 
   // Makes the next attempt. False, after an error, if there is none.
   bool BeginAgain(const Ended& ended, const std::string& back) {
+    std::set<std::string> known = UsedBy(attempt_);
+    if (!back.empty()) known.insert(back);
     if (!ended.host.empty()) without_.push_back(ended.host);
     std::string refused;
     if (!without_.empty()) refused = GoOnWithout(without_, request_, attempt_);
     without_.clear();
     if (!back.empty() && refused.empty()) refused = Fit(request_, attempt_);
+    if (refused.empty() && !request_.hosts.empty()) refused = GoOnWithAble(known, request_, run_, attempt_);
     if (refused.empty()) refused = restarts_.Begin(std::chrono::steady_clock::now());
     if (!refused.empty()) {
       Fail(ended.status, "the run does not begin again: " + refused);

@@ -11,7 +11,8 @@ namespace {
 // How long a process whose step has failed may take to end by itself.
 constexpr std::chrono::seconds kGrace(5);
 
-// 2: the request, the plan or the data are wrong; 1: anything else.
+}  // namespace
+
 int ExitStatus(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:
@@ -26,8 +27,6 @@ int ExitStatus(const absl::Status& status) {
       return 1;
   }
 }
-
-}  // namespace
 
 Ending::Ending(const char* program, std::FILE* err) : program_(program), err_(err), last_resort_(err, kGrace) {}
 

@@ -42,8 +42,11 @@ class Ending {
   LastResort last_resort_;
 };
 
-// Does `work` on the processes that a launcher has started, or on this one, and returns the exit status: 0; 2 if the
-// request was wrong, 1 for anything else. Seconds as --hang-seconds and --lost-seconds of weft-run have them.
+// 0; 2 if the request, the plan or the data are wrong, 1 for anything else.
+int ExitStatus(const absl::Status& status);
+
+// Does `work` on the processes that a launcher has started, or on this one, and returns the exit status.
+// Seconds as --hang-seconds and --lost-seconds of weft-run have them.
 int OnProcesses(const char* program, int64_t hang_seconds, int64_t lost_seconds, std::FILE* err,
                 const std::function<absl::Status(Processes&, Ending&)>& work);
 

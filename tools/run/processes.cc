@@ -38,11 +38,13 @@ std::string Differences(const std::string& first, const std::string& other) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Processes>> Processes::Create(const collective::WorldOptions& options) {
-  if (!collective::StartedByMpi()) return std::unique_ptr<Processes>(new Processes(nullptr));
+  if (!collective::StartedByMpi()) return Alone();
   auto world = collective::World::Create(options);
   if (!world.ok()) return world.status();
   return std::unique_ptr<Processes>(new Processes(*std::move(world)));
 }
+
+std::unique_ptr<Processes> Processes::Alone() { return std::unique_ptr<Processes>(new Processes(nullptr)); }
 
 std::vector<std::string> Processes::hosts() const {
   if (alone()) return {checkpoint::HostName()};

@@ -22,6 +22,8 @@ class Processes {
   // or stays alone. `options` are theirs. kUnimplemented if there is a launcher but
   // no MPI in this build.
   static absl::StatusOr<std::unique_ptr<Processes>> Create(const collective::WorldOptions& options);
+  // This one, whoever has started it.
+  static std::unique_ptr<Processes> Alone();
 
   bool alone() const { return world_ == nullptr; }
   int rank() const { return alone() ? 0 : world_->rank(); }

@@ -115,6 +115,9 @@ both
                          an error; 5 by default; 0: a host may be silent for as long as it likes
   --quiet                no progress, no summary
   --devices              say which devices and CUDA libraries this machine has; needs no plan
+  --check                say whether this machine could run ranks of the plan, and end: the plan is whole and of this
+                         version, its kernels are for this processor or GPU, a rank fits in memory, and
+                         --checkpoint-dir, if it is given, is there. Other flags are not looked at
   --version              what this program was built from
   --help                 this text
 
@@ -207,6 +210,7 @@ const Flag kFlags[] = {
     {"--algorithm-cache", &Request::algorithm_cache},
     {"--quiet", &Request::quiet},
     {"--devices", &Request::devices},
+    {"--check", &Request::check},
     {"--version", &Request::version},
     {"--help", &Request::help},
 };
@@ -320,6 +324,7 @@ absl::StatusOr<Request> ParseRequest(const std::vector<std::string>& arguments) 
     return request;
   }
   if (request.plan.empty()) return absl::InvalidArgumentError("expected a plan (see --help)");
+  if (request.check) return request;
   if (request.checkpoint_dir.empty() &&
       (request.resume || !request.checkpoint_every.none() || request.checkpoint_keep > 0)) {
     return Wrong("--checkpoint-dir", "expected, as another flag needs it");

@@ -74,6 +74,7 @@ struct Request {
   bool help = false;
   bool version = false;
   bool devices = false;  // print what there is
+  bool check = false;    // whether the plan could be run here
 };
 
 // Reads the arguments behind the program's name: "--name value", "--name=value",

@@ -15,6 +15,7 @@
 #include "runtime/plan/plan.pb.h"
 #include "runtime/proof/verify.h"
 #include "runtime/version/version.h"
+#include "tools/run/check.h"
 #include "tools/run/ending.h"
 #include "tools/run/interrupts.h"
 #include "tools/run/places.h"
@@ -162,6 +163,12 @@ int Run(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* er
   if (request.ok() && request->devices) {
     if (first) std::fputs(DescribeDevices(*request).c_str(), out);
     return 0;
+  }
+  if (request.ok() && request->check) {
+    const absl::StatusOr<std::string> found = CheckMachine(*request);
+    if (!found.ok()) std::fprintf(err, "weft-run: %s\n", std::string(found.status().message()).c_str());
+    if (found.ok() && first && !request->quiet) std::fprintf(out, "%s\n", found->c_str());
+    return ExitStatus(found.status());
   }
   const Request defaults, &times = request.ok() ? *request : defaults;
   return OnProcesses(
