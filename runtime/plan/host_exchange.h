@@ -31,8 +31,8 @@ double DirectSeconds(const Machine& machine, const BundledBytes& bundle, const S
 //
 // and within its node T (g - 1) / n, twice of an all_reduce, or T (g - 1) / g: directly at the same time, on two levels
 // before and after. C, the parts, is where more of them cost as much latency as they save of waiting for the first one
-// to arrive. Not counted: that sums of bf16 and f16 travel in f32, the arithmetic, and
-// what it takes to begin a message.
+// to arrive. Not counted: that sums of bf16 and f16 travel in f32, the arithmetic, and what it takes to begin a
+// message.
 HostExchange HostExchangeOf(const Machine& machine, const BundledBytes& bundle, const Spread& group);
 
 }  // namespace weft::plan

@@ -12,6 +12,7 @@ import compilation
 import data
 import generation
 import levels
+import offload
 import overlap
 import registers
 import search
@@ -38,6 +39,7 @@ PARTS = {
     "checkpoints": ("steps with checkpoints written aside, and standing, beside steps without", checkpoints.checkpoints),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
     "turns": ("two tensor ranks over a slow link: micro-batches in turns beside one after the other", turns.turns),
+    "offload": ("steps with what lies in files below the device beside steps without, and simulated", offload.offload),
     "levels": ("collectives among two hosts of four ranks: on two levels beside directly, measured and predicted", levels.levels),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
