@@ -51,7 +51,7 @@ class Direct {
   }
   Piece TermFrom(size_t i, int source) {
     Piece piece = FirstPiece(i, source, m_, false);
-    if (Reduces(bundle_[i])) piece.staged = &folds_[i].terms[source];
+    if (folds_[i].elements > 0) piece.staged = &folds_[i].terms[source];
     return piece;
   }
   // The second: the source's share of an all_reduce, which lies alike in all outputs.
