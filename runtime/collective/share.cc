@@ -3,34 +3,25 @@
 #include <algorithm>
 
 namespace weft::collective {
-namespace {
 
-// A cache line; a multiple of every element's size.
-constexpr int64_t kLine = 64;
-
-int64_t RoundUp(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
-
-int64_t BytesOf(const CollectiveSpec& spec) {
-  int64_t bytes = static_cast<int64_t>(SizeOf(spec.dtype));
-  for (int64_t d : spec.dims) bytes *= d;
-  return bytes;
+int64_t WholeLines(int64_t bytes) {
+  constexpr int64_t kLine = 64;
+  return (bytes + kLine - 1) / kLine * kLine;
 }
-
-}  // namespace
 
 std::vector<Share> SharesOf(const std::vector<CollectiveSpec>& bundle, int64_t members, int64_t m) {
   int64_t whole = 0;
   for (const CollectiveSpec& spec : bundle) {
-    if (!FactsOf(spec.kind).has_parts()) whole += RoundUp(BytesOf(spec));
+    if (!FactsOf(spec.kind).has_parts()) whole += WholeLines(spec.bytes());
   }
-  const int64_t part = RoundUp((whole + members - 1) / members);
+  const int64_t part = WholeLines((whole + members - 1) / members);
   std::vector<Share> shares;
   int64_t at = 0;
   for (const CollectiveSpec& spec : bundle) {
-    const int64_t bytes = FactsOf(spec.kind).has_parts() ? 0 : BytesOf(spec);
+    const int64_t bytes = FactsOf(spec.kind).has_parts() ? 0 : spec.bytes();
     const int64_t begin = std::clamp<int64_t>(m * part - at, 0, bytes);
     shares.push_back({begin, std::clamp<int64_t>((m + 1) * part - at, begin, bytes)});
-    at += RoundUp(bytes);
+    at += WholeLines(bytes);
   }
   return shares;
 }

@@ -10,6 +10,9 @@
 
 namespace weft::collective {
 
+// Whole cache lines that hold so many bytes; a line is a multiple of every element's size.
+int64_t WholeLines(int64_t bytes);
+
 // Bytes [begin, end) of a tensor.
 struct Share {
   int64_t begin = 0;

@@ -22,6 +22,12 @@ absl::Status CheckDivides(const CollectiveSpec& spec, int dim, int64_t members) 
 
 }  // namespace
 
+int64_t CollectiveSpec::bytes() const {
+  int64_t bytes = static_cast<int64_t>(SizeOf(dtype));
+  for (int64_t d : dims) bytes *= d;
+  return bytes;
+}
+
 std::string CollectiveSpec::ToString() const {
   std::string text = absl::StrCat(weft::NameOf(kind), " ", weft::NameOf(dtype), "[", absl::StrJoin(dims, ","), "]");
   const CollectiveFacts& facts = FactsOf(kind);

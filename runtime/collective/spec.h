@@ -44,6 +44,9 @@ struct CollectiveSpec {
   // The dim of the parts that members keep, of a kind that cuts.
   int cut_dim() const { return FactsOf(kind).has_split_dim() ? split_dim : dim; }
 
+  // Of one member's input.
+  int64_t bytes() const;
+
   bool operator==(const CollectiveSpec& other) const = default;
   // "all_gather f32[4,8] along dim 1".
   std::string ToString() const;

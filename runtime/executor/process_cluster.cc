@@ -75,8 +75,7 @@ collective::PartsBetweenHosts PartsBy(const plan::Machine& machine) {
   return [machine](const std::vector<collective::CollectiveSpec>& specs, int members, int on_host) {
     plan::BundledBytes bundle;
     for (const collective::CollectiveSpec& spec : specs) {
-      double bytes = static_cast<double>(SizeOf(spec.dtype));
-      for (int64_t d : spec.dims) bytes *= static_cast<double>(d);
+      const double bytes = static_cast<double>(spec.bytes());
       bundle.emplace_back(spec.kind, FactsOf(spec.kind).gathers ? bytes * members : bytes);
     }
     return plan::HostExchangeOf(machine, bundle, {members, on_host}).parts;

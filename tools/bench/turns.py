@@ -48,4 +48,3 @@ def turns(tools, quick):
     for (name, _, _), took, predicted in zip(ROWS, best, simulated):
         print("  %-36s measured %7.1f ms, %4.2f of the first  simulated %7.1f ms, %4.2f  simulated/measured %.2f" %
               (name, took * 1e3, took / best[0], predicted * 1e3, predicted / simulated[0], predicted / took))
-

@@ -9,11 +9,8 @@ namespace {
 // Pieces up to this many bytes travel together; longer ones are sent from where
 // they lie.
 constexpr int64_t kSmall = 4096;
-constexpr int64_t kLine = 64;
 
 }  // namespace
-
-int64_t WholeLines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 int64_t ElementsOf(const std::vector<int64_t>& dims) {
   int64_t elements = 1;

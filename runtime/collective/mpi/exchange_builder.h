@@ -21,6 +21,7 @@ struct Piece {
   Location* staged = nullptr;
 };
 
+// One thread.
 class ExchangeBuilder {
  public:
   // `bundle` outlives it.
@@ -62,9 +63,6 @@ class ExchangeBuilder {
   std::vector<std::vector<int64_t>> output_dims_;
   Exchange result_;
 };
-
-// Whole lines that hold so many bytes.
-int64_t WholeLines(int64_t bytes);
 
 // How many elements a tensor of these dims has.
 int64_t ElementsOf(const std::vector<int64_t>& dims);

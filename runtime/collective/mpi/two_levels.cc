@@ -55,7 +55,7 @@ class TwoLevels {
     }
     strips_ = StripsOf(place_);
     terms_.assign(strips_.size(), std::vector<Location>(on_host_));
-    for (size_t s = 0; s < strips_.size(); ++s) terms_[s][place_] = builder_.DenseOf(PieceOf(strips_[s], true));
+    for (size_t s = 0; s < strips_.size(); ++s) terms_[s][place_] = builder_.DenseOf(PieceOf(strips_[s], place_, true));
     for (int k = 0; k < members_; ++k) {
       if (k != m_) AddFirst(k);
     }
@@ -88,10 +88,10 @@ class TwoLevels {
     return strips;
   }
 
-  // A strip of a member's input, as the sender or the receiver sees it.
-  Piece PieceOf(const Strip& strip, bool sends) const {
+  // What a member of this host has of a strip of a place, as the sender or the receiver sees it.
+  Piece PieceOf(const Strip& strip, int place, bool sends) const {
     if (strip.host == kAll) return ExchangeBuilder::RangePiece(Location::kInput, strip.tensor, strip.share);
-    return builder_.BlockPiece(strip.tensor, m_, MemberAt(strip.host, place_), sends);
+    return builder_.BlockPiece(strip.tensor, m_, MemberAt(strip.host, place), sends);
   }
 
   // Terms between members of a host; what is gathered, to one member of each host; all else, to everybody.
@@ -105,21 +105,15 @@ class TwoLevels {
       received.push_back(builder_.BlockPiece(i, k, m_, false));
     }
     if (mate) {
-      for (const Strip& strip : StripsOf(k % on_host_)) sent.push_back(TermFor(strip, k));
+      for (const Strip& strip : StripsOf(k % on_host_)) sent.push_back(PieceOf(strip, k % on_host_, true));
       for (size_t s = 0; s < strips_.size(); ++s) {
-        received.push_back(PieceOf(strips_[s], false));
+        received.push_back(PieceOf(strips_[s], place_, false));
         received.back().staged = &terms_[s][k % on_host_];
       }
     }
     builder_.AddPieces(0, true, k, std::move(sent));
     builder_.AddPieces(0, false, k, std::move(received));
     if (mate) AddGathered(k);
-  }
-
-  // This member's term of a strip of member `k`, who is on its host.
-  Piece TermFor(const Strip& strip, int k) const {
-    if (strip.host == kAll) return PieceOf(strip, true);
-    return builder_.BlockPiece(strip.tensor, m_, MemberAt(strip.host, k % on_host_), true);
   }
 
   // What members of its own place on other hosts have told each of two members of a host.
