@@ -1,5 +1,6 @@
 #include "ops/cpu_kernels.h"
 
+#include "ops/einsum/cpu_microkernel.h"
 #include "ops/einsum/cpu_sgemm.h"
 #include "ops/families.h"
 
@@ -12,5 +13,6 @@ void RegisterCpuKernels(KernelRegistry& registry) {
 }
 
 absl::StatusOr<std::string> FloatProductLibrary() { return einsum::OneDnnVersion(); }
+std::string LargeProductLibrary() { return einsum::MicrokernelVersion(); }
 
 }  // namespace weft

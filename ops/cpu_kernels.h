@@ -12,8 +12,10 @@ namespace weft {
 // Adds them to `registry`, which must have none of them yet.
 void RegisterCpuKernels(KernelRegistry& registry);
 
-// The library that multiplies float32 matrices, for people; kNotFound: why plain loops do, which are slow.
+// The library that multiplies small float32 matrices, for people; kNotFound: why plain loops do, which are slow.
 absl::StatusOr<std::string> FloatProductLibrary();
+// The one that multiplies large matrices, which this program carries.
+std::string LargeProductLibrary();
 
 }  // namespace weft
 

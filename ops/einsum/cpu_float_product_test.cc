@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "ops/einsum/product_problem.h"
 #include "tests/support/kernel_testing.h"
 
 namespace weft::einsum {
@@ -27,43 +28,30 @@ std::vector<float> Random(int64_t n, uint64_t seed) {
   return {values.begin(), values.end()};
 }
 
-// A batch of products whose operands have gaps: between rows, and between the products.
-struct Problem {
-  int64_t batch, rows, columns, inner;
-  bool left_transposed = false, right_transposed = false;
+std::vector<float> LeftOf(const ProductProblem& it) {
+  return Random(std::max<int64_t>(it.batch * it.left_size(), 1), 1);
+}
+std::vector<float> RightOf(const ProductProblem& it) {
+  return Random(std::max<int64_t>(it.batch * it.right_size(), 1), 2);
+}
 
-  Contraction contraction() const {
-    Contraction it;
-    if (batch > 1) it.batch = {{batch, {left_size(), right_size(), result_size()}}};
-    it.rows = {{rows, {left_transposed ? 1 : inner + 3, 0, columns + 2}}};
-    it.columns = {{columns, {0, right_transposed ? inner + 2 : 1, 1}}};
-    it.inner = {{inner, {left_transposed ? rows + 5 : 1, right_transposed ? 1 : columns + 1, 0}}};
-    return it;
-  }
-  int64_t left_size() const { return left_transposed ? inner * (rows + 5) : rows * (inner + 3); }
-  int64_t right_size() const { return right_transposed ? columns * (inner + 2) : inner * (columns + 1); }
-  int64_t result_size() const { return rows * (columns + 2); }
-  std::vector<float> left() const { return Random(std::max<int64_t>(batch * left_size(), 1), 1); }
-  std::vector<float> right() const { return Random(std::max<int64_t>(batch * right_size(), 1), 2); }
-};
-
-std::vector<float> Multiply(const Problem& problem, int threads, Sgemm sgemm) {
+std::vector<float> Multiply(const ProductProblem& problem, int threads, Sgemm sgemm) {
   absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), threads, sgemm);
   EXPECT_TRUE(product.ok()) << product.status().message();
   std::vector<float> result(problem.batch * problem.result_size(), kUntouched);
   if (!product.ok()) return result;
   EXPECT_EQ((*product)->workspace_bytes(), 0u);
-  EXPECT_TRUE((*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr).ok());
+  EXPECT_TRUE((*product)->Run(LeftOf(problem).data(), RightOf(problem).data(), result.data(), nullptr).ok());
   return result;
 }
 
 // Checks every `step`-th element.
-void ExpectProduct(const Problem& problem, int64_t step, int threads = 1) {
+void ExpectProduct(const ProductProblem& problem, int64_t step, int threads = 1) {
   SCOPED_TRACE(::testing::Message() << problem.batch << " x " << problem.rows << " x " << problem.columns << " x "
                                     << problem.inner << (problem.left_transposed ? ", left transposed" : "")
                                     << (problem.right_transposed ? ", right transposed" : ""));
   const Contraction at = problem.contraction();
-  const std::vector<float> left = problem.left(), right = problem.right();
+  const std::vector<float> left = LeftOf(problem), right = RightOf(problem);
   for (Sgemm sgemm : Engines()) {
     const std::vector<float> got = Multiply(problem, threads, sgemm);
     for (int64_t b = 0; b < problem.batch; ++b) {
@@ -139,10 +127,10 @@ TEST(FloatProductTest, AnEmptySumIsZero) {
 }
 
 TEST(FloatProductTest, RefusesWhatHasGapsBothWays) {
-  Contraction gaps = Problem{1, 20, 70, 30}.contraction();
+  Contraction gaps = ProductProblem{1, 20, 70, 30}.contraction();
   gaps.rows[0].stride[kLeft] = 61, gaps.inner[0].stride[kLeft] = 2;
   EXPECT_EQ(CreateFloatProduct(gaps, 1, &PlainSgemm).status().code(), absl::StatusCode::kUnimplemented);
-  gaps = Problem{1, 20, 70, 30}.contraction();
+  gaps = ProductProblem{1, 20, 70, 30}.contraction();
   gaps.inner[0].stride[kRight] = 212, gaps.columns[0].stride[kRight] = 3;
   EXPECT_EQ(CreateFloatProduct(gaps, 1, &PlainSgemm).status().code(), absl::StatusCode::kUnimplemented);
 }
@@ -150,12 +138,12 @@ TEST(FloatProductTest, RefusesWhatHasGapsBothWays) {
 // What was there before does not matter, not even NaN.
 TEST(FloatProductTest, OverwritesTheResult) {
   for (int64_t rows : {70, 1}) {
-    const Problem problem = {1, rows, 300, 90};
+    const ProductProblem problem = {1, rows, 300, 90};
     for (Sgemm sgemm : Engines()) {
       absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), 1, sgemm);
       ASSERT_TRUE(product.ok());
       std::vector<float> result(problem.result_size(), std::numeric_limits<float>::quiet_NaN());
-      ASSERT_TRUE((*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr).ok());
+      ASSERT_TRUE((*product)->Run(LeftOf(problem).data(), RightOf(problem).data(), result.data(), nullptr).ok());
       EXPECT_FALSE(std::isnan(result[0]));
       EXPECT_FALSE(std::isnan(result[(rows - 1) * 302 + 299]));
       EXPECT_TRUE(std::isnan(result[300]));  // beyond the row
@@ -164,9 +152,10 @@ TEST(FloatProductTest, OverwritesTheResult) {
 }
 
 TEST(FloatProductTest, ThreadsDoNotChangeABit) {
-  for (const Problem& problem :
-       {Problem{1, 446, 540, 925, true, false}, Problem{1, 267, 1178, 513, false, true}, Problem{1, 256, 1152, 384},
-        Problem{1, 1, 3072, 768}, Problem{3, 335, 225, 737, false, true}}) {
+  for (const ProductProblem& problem :
+       {ProductProblem{1, 446, 540, 925, true, false}, ProductProblem{1, 267, 1178, 513, false, true},
+        ProductProblem{1, 256, 1152, 384}, ProductProblem{1, 1, 3072, 768},
+        ProductProblem{3, 335, 225, 737, false, true}}) {
     for (Sgemm sgemm : Engines()) {
       const std::vector<float> one = Multiply(problem, 1, sgemm);
       for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, sgemm), one) << threads;
@@ -180,7 +169,8 @@ TEST(FloatProductTest, ThreadsDoNotChangeThePieces) {
     for (int i = 0; i < rows; ++i) std::fill_n(result + i * stride, columns, static_cast<float>(rows * 1000 + columns));
     return absl::OkStatus();
   };
-  for (const Problem& problem : {Problem{1, 446, 540, 925}, Problem{1, 256, 1152, 384}, Problem{3, 670, 450, 737}}) {
+  for (const ProductProblem& problem :
+       {ProductProblem{1, 446, 540, 925}, ProductProblem{1, 256, 1152, 384}, ProductProblem{3, 670, 450, 737}}) {
     const std::vector<float> one = Multiply(problem, 1, tell);
     EXPECT_NE(one[0], static_cast<float>(problem.rows * 1000 + problem.columns)) << "expected it to be cut";
     for (int threads : {2, 3, 5, 16}) EXPECT_EQ(Multiply(problem, threads, tell), one) << threads;
@@ -191,11 +181,11 @@ TEST(FloatProductTest, AFailedPieceFailsTheProduct) {
   const Sgemm last_fails = [](int rows, int, int, const FloatMatrix&, const FloatMatrix&, float*, int) {
     return rows % 16 == 0 ? absl::OkStatus() : absl::ResourceExhaustedError("no memory");
   };
-  const Problem problem = {1, 446, 540, 925};
+  const ProductProblem problem = {1, 446, 540, 925};
   const absl::StatusOr<std::unique_ptr<Product>> product = CreateFloatProduct(problem.contraction(), 2, last_fails);
   ASSERT_TRUE(product.ok());
   std::vector<float> result(problem.result_size());
-  const absl::Status status = (*product)->Run(problem.left().data(), problem.right().data(), result.data(), nullptr);
+  const absl::Status status = (*product)->Run(LeftOf(problem).data(), RightOf(problem).data(), result.data(), nullptr);
   EXPECT_EQ(status, absl::ResourceExhaustedError("no memory"));
 }
 
@@ -213,7 +203,7 @@ TEST(FloatProductTest, WhatWasThereIsNotRead) {
 
 // Any number of threads may call: as ranks that are threads do.
 TEST(FloatProductTest, ManyAtATime) {
-  const Problem problem = {24, 90, 130, 200};
+  const ProductProblem problem = {24, 90, 130, 200};
   for (Sgemm sgemm : Engines()) EXPECT_EQ(Multiply(problem, 8, sgemm), Multiply(problem, 1, sgemm));
 }
 

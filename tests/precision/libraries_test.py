@@ -53,7 +53,7 @@ class LibrariesTest(ProgramTest):
             done = subprocess.run(command("weft-run", plan, "--data", TOKENS, "--init", WEIGHTS, "--steps", 1), text=True,
                                   capture_output=True, env={**os.environ, "LD_LIBRARY_PATH": path})
             says("expected oneDNN's functions, got a library that lacks some; "
-                 "float32 matrices are multiplied by plain loops, slowly", done.stderr)
+                 "small float32 matrices are multiplied by plain loops, slowly", done.stderr)
 
 
 if __name__ == "__main__":

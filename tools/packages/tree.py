@@ -4,7 +4,7 @@
   lib/        the libraries that they link or open, and those of these libraries, all but glibc's
   share/      manual pages, and completion for bash and zsh
   models/ clusters/ docs/ ...   the checkout's, as `git archive` has them
-  licenses/   of what lib/ holds
+  licenses/   of what lib/ holds, and of the code that programs carry
 
 The programs look for lib/ beside bin/ (tools/build_defs/self_contained.bzl), and for models/ above themselves.
 """
@@ -17,6 +17,8 @@ import subprocess
 SYSTEM = {"ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1"}
 # What weft-run and weft-calibrate open if it is there: oneDNN, for matrix products.
 OPENED = ("libdnnl.so.2",)
+# Packages whose archives are linked into programs (WORKSPACE).
+CARRIED = ("libabsl-dev", "libprotobuf-dev", "liburing-dev", "libxsmm-dev", "zlib1g-dev")
 GLIBC = (2, 36)
 
 
@@ -60,13 +62,17 @@ def libraries(programs):
     return found
 
 
+def _copyright(package):
+    return "/usr/share/doc/%s/copyright" % package
+
+
 def _license(library):
     """(package, file) that a library's license is in. Debian's merged /usr: the package may know it without /usr."""
     for path in (library, library.removeprefix("/usr")):
         done = subprocess.run(["dpkg-query", "-S", path], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode == 0:
             package = done.stdout.split(":")[0]
-            return package, "/usr/share/doc/%s/copyright" % package
+            return package, _copyright(package)
     raise Failure("%s: expected a package that it is of, found none" % library)
 
 
@@ -95,6 +101,8 @@ def make(programs, checkout, out):
         check_glibc(path)
         package, text = _license(path)
         shutil.copyfile(text, os.path.join(out, "licenses", package))
+    for package in CARRIED:
+        shutil.copyfile(_copyright(package), os.path.join(out, "licenses", package))
 
 
 def files(folder):

@@ -35,7 +35,8 @@ class LinkageTest(unittest.TestCase):
                               env={"LD_LIBRARY_PATH": "/nowhere"}).stdout
         lines = text.splitlines()
         self.assertRegex(lines[0], r"^cpu: \d+ cores$")
-        self.assertRegex(lines[1], r"^oneDNN \S+ for \S+$|; float32 matrices are multiplied by plain loops, slowly$")
+        self.assertRegex(lines[1], r"^libxsmm \S+ for \S+ for large products$")
+        self.assertRegex(lines[2], r"^oneDNN \S+ for \S+$|; small float32 matrices are multiplied by plain loops, slowly$")
         self.assertRegex(text, r"(?m)^CUDA(:| driver) ")
         # A build without a toolkit (WEFT_CUDA=0) says so.
         self.assertEqual("was built without a CUDA toolkit and has no code for GPUs" in text, not carries_gpu_code())

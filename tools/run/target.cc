@@ -38,7 +38,7 @@ std::string Describe(const absl::StatusOr<std::unique_ptr<Library>>& library, co
 std::string DescribeProducts(const absl::StatusOr<std::string>& library) {
   if (library.ok()) return *library;
   return absl::StrCat(std::string(library.status().message()),
-                      "; float32 matrices are multiplied by plain loops, slowly");
+                      "; small float32 matrices are multiplied by plain loops, slowly");
 }
 
 device::MatmulOptions MatmulOptionsOf(const Request& request, std::function<void(const std::string&)> note) {
@@ -92,8 +92,9 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
 }
 
 std::string DescribeDevices(const Request& request) {
-  std::string text = absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n",
-                                  DescribeProducts(FloatProductLibrary()), "\n");
+  std::string text =
+      absl::StrCat("cpu: ", std::max(1u, std::thread::hardware_concurrency()), " cores\n", LargeProductLibrary(),
+                   " for large products\n", DescribeProducts(FloatProductLibrary()), "\n");
   const std::vector<GpuModule> modules = CudaModules();
   if (std::all_of(modules.begin(), modules.end(), [](const GpuModule& module) { return module.bytes == 0; })) {
     absl::StrAppend(&text, "this program was built without a CUDA toolkit and has no code for GPUs\n");
