@@ -11,8 +11,8 @@
 #include "runtime/actor/stream_status.h"
 #include "runtime/actor/watchdog.h"
 #include "runtime/executor/program_spec.h"
-#include "runtime/plan/cluster.h"
 #include "runtime/plan/host_exchange.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/program.h"
 
 namespace weft::executor {
@@ -127,7 +127,7 @@ absl::StatusOr<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(const pla
                                                                        collective::Communicator* communicator) {
   if (absl::Status status = CheckRanks(plan, world->size()); !status.ok()) return status;
   if (communicator == nullptr) communicator = &world->communicator();
-  world->SetLevels(PartsBy(plan.header().has_cluster() ? plan::MachineOf(plan.header().cluster()) : plan::Machine()));
+  world->SetLevels(PartsBy(plan::MachineOf(plan)));
   const bool speaks = options.host == nullptr;
   std::unique_ptr<ProcessCluster> cluster(new ProcessCluster(world, communicator, speaks));
   const LoadArguments arguments{.ranks = {world->rank()},

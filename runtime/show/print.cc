@@ -12,8 +12,11 @@
 #include "runtime/measure/figures.h"
 #include "runtime/measure/largest.h"
 #include "runtime/measure/memory.h"
+#include "runtime/plan/collective_groups.h"
+#include "runtime/plan/host_exchange.h"
 #include "runtime/plan/joins.h"
 #include "runtime/plan/layout.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
 #include "runtime/show/decision.h"
@@ -190,13 +193,22 @@ std::string KindText(const Collective& collective) {
   return NameOf(collective.kind()) + reduction;
 }
 
+// Where processes on several hosts exchange messages: ", on two levels" if members put their terms together first.
+std::string LevelsText(const Machine& machine, const GroupedBundle& bundle) {
+  if (!machine.messages || bundle.group.one_node()) return "";
+  return HostExchangeOf(machine, bundle.bytes, bundle.group).parts > 0 ? ", on two levels" : "";
+}
+
 std::string CollectivesText(const Program& program, const PrintOptions& options) {
+  const Machine machine = MachineOf(*program.plan);
+  CollectiveGroups groups(program, machine);
   Table table(4, {3});
   for (const Actor& actor : program.stage->actors()) {
     if (actor.collectives_size() == 0) continue;
     const std::string when =
         absl::StrCat(actor.section() == Actor::STEP ? "a step" : "a micro-batch", " in ", actor.name());
-    const std::string over = absl::StrCat("over (", AxesText(*program.placement, actor.collectives(0)), ")");
+    const std::string over = absl::StrCat("over (", AxesText(*program.placement, actor.collectives(0)), ")",
+                                          LevelsText(machine, groups.BundleOf(actor)));
     const bool bundle = actor.collectives_size() > 1;
     if (bundle) table.Add({BundleText(actor), over, "", BytesText(BundleBytes(program, actor)), when});
     for (const Collective& collective : actor.collectives()) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/plan/enums.h"
+#include "runtime/plan/collective_groups.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/tiles.h"
 #include "runtime/sim/far.h"
@@ -15,54 +15,12 @@
 namespace weft::sim {
 namespace {
 
-// Costs of one stage's collectives; remembers how groups lie.
-class Collectives {
- public:
-  Collectives(const plan::Program& program, const plan::Machine& machine) : program_(program), machine_(machine) {}
-
-  // All of an actor's are along the same axes.
-  ActCost CostOf(const plan::Actor& actor) {
-    const plan::Collective& first = actor.collectives(0);
-    const plan::Spread group = GroupOf({first.axes().begin(), first.axes().end()});
-    plan::BundledBytes bundle;
-    ActCost sum;
-    for (const plan::Collective& collective : actor.collectives()) {
-      const CollectiveKind kind = plan::KindOf(collective.kind());
-      // What is brought in parts counts whole.
-      const double parts = FactsOf(kind).gathers ? static_cast<double>(group.ranks) : 1;
-      bundle.emplace_back(kind, BytesOf(collective.input()) * parts);
-      sum.sent_bytes += plan::SentBytes(kind, bundle.back().second, group.ranks);
-    }
-    sum.seconds = plan::BundleSeconds(machine_, bundle, group);
-    return sum;
-  }
-
- private:
-  double BytesOf(int32_t buffer) const {
-    return static_cast<double>(plan::LocalBytes(*program_.placement, program_.buffer(buffer)));
-  }
-
-  // The group along these axes that lies worst.
-  const plan::Spread& GroupOf(const std::vector<int32_t>& axes) {
-    const auto [it, is_new] = groups_.try_emplace(axes);
-    if (!is_new) return it->second;
-    const plan::Placement& placement = *program_.placement;
-    for (int64_t r = 0; r < plan::RankCount(placement); ++r) {
-      const std::vector<int64_t> at = plan::Coordinates(placement, r);
-      if (std::any_of(axes.begin(), axes.end(), [&](int32_t axis) { return at[axis] != 0; })) continue;  // seen already
-      std::vector<int64_t> ranks;
-      for (int64_t member : plan::GroupOf(placement, axes, r))
-        ranks.push_back(placement.ranks(static_cast<int>(member)));
-      const plan::Spread spread = plan::SpreadOf(machine_, ranks);
-      if (r == 0 || spread.on_a_node < it->second.on_a_node) it->second = spread;
-    }
-    return it->second;
-  }
-
-  const plan::Program& program_;
-  const plan::Machine& machine_;
-  std::map<std::vector<int32_t>, plan::Spread> groups_;
-};
+ActCost CostOf(const plan::GroupedBundle& bundle, const plan::Machine& machine) {
+  ActCost sum;
+  for (const auto& [kind, bytes] : bundle.bytes) sum.sent_bytes += plan::SentBytes(kind, bytes, bundle.group.ranks);
+  sum.seconds = plan::BundleSeconds(machine, bundle.bytes, bundle.group);
+  return sum;
+}
 
 // Bytes that one rank sends or receives, to or from ranks of its node and others.
 struct Traffic {
@@ -232,14 +190,14 @@ Costs CostsOf(absl::Span<const plan::Program> programs, const plan::Machine& mac
   Transfers transfers(*programs[0].plan, machine);
   for (const plan::Program& program : programs) {
     const std::vector<std::vector<double>> kernels = KernelSecondsOf(program, machine);
-    Collectives collectives(program, machine);
+    plan::CollectiveGroups groups(program, machine);
     std::vector<ActCost>& stage = costs.emplace_back();
     for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
       const plan::Actor& actor = program.actor(a);
       ActCost& cost = stage.emplace_back();
       cost.seconds = LaunchesBesideGraphs(program, a, machine);
       for (const double seconds : kernels[a]) cost.seconds += seconds;
-      if (actor.collectives_size() > 0) cost = collectives.CostOf(actor);
+      if (actor.collectives_size() > 0) cost = CostOf(groups.BundleOf(actor), machine);
       if (actor.end_case() == plan::Actor::kSend) cost = transfers.CostOf(program.plan->transfers(actor.send()));
       if (actor.end_case() == plan::Actor::kReceive) {
         cost = {transfers.CostOf(program.plan->transfers(actor.receive())).seconds, 0};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/plan/cluster.h"
 #include "runtime/plan/program.h"
 
 namespace weft::sim {
@@ -121,10 +120,6 @@ absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& mac
   Reporter(programs, costs, &report).Run();
   if (!options.unit_times) AddConstant(machine.step_s, report);
   return report;
-}
-
-plan::Machine MachineOf(const plan::Plan& plan) {
-  return plan.header().has_cluster() ? plan::MachineOf(plan.header().cluster()) : plan::Machine();
 }
 
 plan::Prediction PredictionOf(const Report& report) {

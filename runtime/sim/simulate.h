@@ -48,9 +48,6 @@ struct Options {
 // proportion to the acts of a step on one rank of each stage. Any thread.
 absl::StatusOr<Report> Simulate(const plan::Plan& plan, const plan::Machine& machine, const Options& options = {});
 
-// The machine that a plan was made for; the default one if it does not say.
-plan::Machine MachineOf(const plan::Plan& plan);
-
 // A report as a plan's prediction.
 plan::Prediction PredictionOf(const Report& report);
 

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "runtime/executor/executor.h"
 #include "runtime/measure/memory.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/program.h"
 #include "runtime/sim/simulate.h"
 #include "tests/support/trainer.h"
@@ -227,7 +228,7 @@ TEST(OffloadTest, OnTheDeviceIsWhatAFewLayersKeep) {
 // A part is fetched while the one before is in use, and the first ones beside the backward.
 TEST(OffloadTest, FetchesRunAheadOfTheUpdates) {
   const plan::Plan plan = Compile({kOffload, "batch={global: 16 micro: 16}"}, kDisk);
-  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan));
   ASSERT_TRUE(report.ok()) << report.status();
   const plan::Program program = plan::ProgramOf(plan, 0);
   double backward = 0;
@@ -260,7 +261,7 @@ TEST(OffloadTest, FetchesRunAheadOfTheUpdates) {
 // Of a layer's parameters what its forward and its backward read is fetched while the layer before is computed.
 TEST(OffloadTest, LayersAreFetchedOneAhead) {
   const plan::Plan plan = Compile({kAll, "model.set=layers=6", "batch={global: 16 micro: 8}"}, kDisk);
-  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan));
   ASSERT_TRUE(report.ok()) << report.status();
   const plan::Program program = plan::ProgramOf(plan, 0);
   double moved = 0;

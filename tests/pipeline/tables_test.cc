@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/program.h"
 #include "runtime/sim/simulate.h"
 #include "tests/support/trainer.h"
@@ -51,7 +52,7 @@ plan::Plan Compiled(const Known& known, Size size) {
 
 // The share of a step in which stages are idle, forwards taking 1 and backwards 2.
 double BubbleOf(const plan::Plan& plan) {
-  absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan), {.unit_times = true});
+  absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan), {.unit_times = true});
   EXPECT_TRUE(report.ok()) << report.status();
   return report.ok() ? report->bubble_fraction : 0;
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/program.h"
 #include "runtime/sim/simulate.h"
 #include "tests/support/trainer.h"
@@ -103,7 +104,7 @@ TEST(TurnsTest, WhatIsExchangedIsBesideTheComputation) {
         "tests/pipeline/even.cluster");
     EXPECT_TRUE(compiled.ok()) << compiled.status();
     if (compiled.ok()) plan = *compiled;
-    absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+    absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan));
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *report : sim::Report();
   };

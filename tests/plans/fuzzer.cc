@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/measure/memory.h"
 #include "runtime/plan/load.h"
+#include "runtime/plan/machine.h"
 #include "runtime/proof/verify.h"
 #include "runtime/show/print.h"
 #include "runtime/sim/simulate.h"
@@ -67,7 +68,7 @@ absl::Status Describe(const Plan& plan) {
     return absl::InternalError(
         absl::StrCat("the arena of ", stage.arena_bytes, " bytes holds ", stage.lower_bound_bytes, " live bytes"));
   }
-  return sim::Simulate(plan, sim::MachineOf(plan)).status();
+  return sim::Simulate(plan, plan::MachineOf(plan)).status();
 }
 
 // Generated kernels become ones that trials know by name, as all others: what they compute is nothing to a plan's

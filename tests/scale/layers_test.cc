@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/plan/machine.h"
 #include "runtime/sim/simulate.h"
 #include "tests/support/trainer.h"
 
@@ -26,7 +27,7 @@ Step StepOf(int layers, const std::vector<std::string>& more) {
   for (const plan::Actor& actor : plan->stages(0).actors()) {
     for (const plan::Collective& it : actor.collectives()) ++step.collectives[it.kind()];
   }
-  const absl::StatusOr<sim::Report> report = sim::Simulate(*plan, sim::MachineOf(*plan));
+  const absl::StatusOr<sim::Report> report = sim::Simulate(*plan, plan::MachineOf(*plan));
   EXPECT_TRUE(report.ok()) << report.status();
   if (report.ok()) step.seconds = report->step_s;
   return step;

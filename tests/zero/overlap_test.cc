@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "runtime/measure/memory.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/program.h"
 #include "runtime/proof/verify.h"
 #include "runtime/sim/simulate.h"
@@ -32,7 +33,7 @@ plan::Plan Compile(const std::vector<std::string>& more) {
 }
 
 sim::Report Simulate(const plan::Plan& plan) {
-  absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+  absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan));
   EXPECT_TRUE(report.ok()) << report.status();
   return report.ok() ? *report : sim::Report();
 }

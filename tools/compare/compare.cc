@@ -14,6 +14,7 @@
 #include "compiler/pipeline/variants.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/load.h"
+#include "runtime/plan/machine.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate.h"
 #include "runtime/sim/simulate.h"
@@ -77,7 +78,7 @@ absl::StatusOr<plan::Plan> loaded(const std::string &path) {
   WEFT_ASSIGN_OR_RETURN(plan::Plan plan, plan::Load(path));
   absl::Status status = plan::Validate(plan);
   if (status.ok()) {
-    const absl::StatusOr<sim::Report> report = sim::Simulate(plan, sim::MachineOf(plan));
+    const absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan));
     status = report.status();
     if (report.ok()) {
       sim::SetPrediction(*report, &plan);
