@@ -50,22 +50,13 @@ void ExpectProduct(const ProductProblem& problem, int64_t step, int threads = 1)
   SCOPED_TRACE(::testing::Message() << problem.batch << " x " << problem.rows << " x " << problem.columns << " x "
                                     << problem.inner << (problem.left_transposed ? ", left transposed" : "")
                                     << (problem.right_transposed ? ", right transposed" : ""));
-  const Contraction at = problem.contraction();
   const std::vector<float> left = LeftOf(problem), right = RightOf(problem);
   for (Sgemm sgemm : Engines()) {
     const std::vector<float> got = Multiply(problem, threads, sgemm);
     for (int64_t b = 0; b < problem.batch; ++b) {
       for (int64_t e = 0; e < problem.rows * problem.columns; e += step) {
         const int64_t i = e / problem.columns, j = e % problem.columns;
-        double want = 0, magnitude = 0;
-        for (int64_t p = 0; p < problem.inner; ++p) {
-          const double term =
-              static_cast<double>(
-                  left[b * problem.left_size() + i * at.rows[0].stride[kLeft] + p * at.inner[0].stride[kLeft]]) *
-              right[b * problem.right_size() + j * at.columns[0].stride[kRight] + p * at.inner[0].stride[kRight]];
-          want += term;
-          magnitude += std::fabs(term);
-        }
+        const auto [want, magnitude] = ElementOf(problem, left, right, b, i, j);
         const double error = std::numeric_limits<float>::epsilon() * static_cast<double>(problem.inner + 1);
         ASSERT_NEAR(got[b * problem.result_size() + i * (problem.columns + 2) + j], want, error * magnitude)
             << b << " " << i << " " << j;

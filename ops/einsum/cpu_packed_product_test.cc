@@ -90,7 +90,6 @@ std::vector<float> Multiply(const Problem& problem, int threads = 1) {
 // Checks every `step`-th element.
 void ExpectProduct(const Problem& problem, int64_t step, int threads) {
   SCOPED_TRACE(problem.Text());
-  const Contraction at = problem.contraction();
   const Tensor left = Random(problem.operands, problem.batch * problem.left_size(), 1);
   const Tensor right = Random(problem.operands, problem.batch * problem.right_size(), 2);
   const std::vector<float> got = Multiply(problem, left, right, threads);
@@ -98,15 +97,7 @@ void ExpectProduct(const Problem& problem, int64_t step, int threads) {
   for (int64_t b = 0; b < problem.batch; ++b) {
     for (int64_t e = 0; e < problem.rows * problem.columns; e += step) {
       const int64_t i = e / problem.columns, j = e % problem.columns;
-      double want = 0, magnitude = 0;
-      for (int64_t p = 0; p < problem.inner; ++p) {
-        const double term =
-            static_cast<double>(
-                left.values[b * problem.left_size() + i * at.rows[0].stride[kLeft] + p * at.inner[0].stride[kLeft]]) *
-            right.values[b * problem.right_size() + j * at.columns[0].stride[kRight] + p * at.inner[0].stride[kRight]];
-        want += term;
-        magnitude += std::fabs(term);
-      }
+      const auto [want, magnitude] = ElementOf(problem, left.values, right.values, b, i, j);
       double bound = std::numeric_limits<float>::epsilon() * static_cast<double>(problem.inner + 1) * magnitude;
       if (problem.result == DType::kBF16) bound += std::ldexp(std::fabs(want) + bound, -8);
       if (problem.result == DType::kF16) bound += std::ldexp(std::fabs(want) + bound, -11) + 0x1.0p-25;
