@@ -9,35 +9,26 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/directory.h"
 #include "runtime/checkpoint/file.h"
 #include "runtime/checkpoint/host_and_time.h"
+#include "runtime/checkpoint/lock_holder.h"
 
 namespace weft::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What the file says: "node01 4711 2026-11-22T20:15:00Z".
-struct Holder {
-  std::string host;
-  pid_t process = 0;
-  std::string since;
-};
-
-Holder ReadHolder(int descriptor) {
+LockHolder ReadHolder(int descriptor) {
   char text[512] = "";
   const ssize_t size = pread(descriptor, text, sizeof(text) - 1, 0);
-  Holder holder;
-  std::istringstream(std::string(text, size > 0 ? size : 0)) >> holder.host >> holder.process >> holder.since;
-  return holder;
+  return LockHolderIn(std::string(text, size > 0 ? size : 0));
 }
 
-std::string TextOf(const Holder& holder) {
+std::string TextOf(const LockHolder& holder) {
   if (holder.process == 0) return "a process that has just taken it";
   return absl::StrCat("process ", holder.process, " on ", holder.host, " since ", holder.since);
 }
@@ -49,7 +40,7 @@ absl::Status Held(const std::string& folder, const std::string& what) {
 }  // namespace
 
 FolderLock::FolderLock(std::string folder, std::vector<std::string> lost_hosts)
-    : folder_(std::move(folder)), path_(folder_ + "/.lock"), lost_hosts_(std::move(lost_hosts)) {}
+    : folder_(std::move(folder)), path_(LockPathIn(folder_)), lost_hosts_(std::move(lost_hosts)) {}
 
 absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
                                                              std::vector<std::string> lost_hosts) {
@@ -71,7 +62,7 @@ absl::Status FolderLock::Lock() {
   if (descriptor_ < 0) return SystemError(path_, "create", errno);
   const bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
   const bool no_locks = !locked && errno != EWOULDBLOCK;  // the file system has none
-  const Holder holder = ReadHolder(descriptor_);
+  const LockHolder holder = ReadHolder(descriptor_);
   if (!locked && !no_locks) return Held(folder_, TextOf(holder));
   struct stat own, there;
   if (fstat(descriptor_, &own) != 0 || stat(path_.c_str(), &there) != 0 || own.st_ino != there.st_ino)

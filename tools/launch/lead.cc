@@ -11,7 +11,9 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "runtime/checkpoint/lock_holder.h"
 #include "tools/launch/returns.h"
 
 namespace weft::launch {
@@ -46,6 +48,16 @@ bool Write(const std::string& path, const Leader& leader) {
   std::error_code error;
   std::filesystem::rename(beside, path, error);
   return !error;
+}
+
+// Whether a host has run a command well.
+bool Does(const std::string& host, const std::vector<std::string>& command, const Shell& shell) {
+  return UnfitOf({host}, command, shell, Output::kDropped).empty();
+}
+
+bool Lives(const std::string& program, pid_t process, const std::string& host, const Shell& shell) {
+  const std::string words = "/proc/" + std::to_string(process) + "/cmdline";  // of a zombie empty
+  return Does(host, {"grep", "-q", program, words}, shell);
 }
 
 std::string TextOf(const Leader& leader) { return "process " + std::to_string(leader.process) + " on " + leader.host; }
@@ -135,11 +147,24 @@ Loss AwaitLoss(const std::string& folder, const Shell& shell, const Pace& pace) 
       continue;
     }
     if (Clock::now() - heard < pace.silent) continue;
-    if (!UnfitOf({last->host}, {"true"}, shell, Output::kDropped).empty()) return {Loss::kHost, *last};
-    const std::string process = "/proc/" + std::to_string(last->process) + "/cmdline";  // of a zombie empty
-    if (!UnfitOf({last->host}, {"grep", "-q", "weft-launch", process}, shell, Output::kDropped).empty())
-      return {Loss::kProcess, *last};
+    if (!Does(last->host, {"true"}, shell)) return {Loss::kHost, *last};
+    if (!Lives("weft-launch", last->process, last->host, shell)) return {Loss::kProcess, *last};
     heard = Clock::now();  // it lives: its file system is slow
+  }
+}
+
+std::string AwaitEndOfRun(const std::string& folder, const Shell& shell, std::chrono::milliseconds limit) {
+  const auto begin = Clock::now();
+  for (;; std::this_thread::sleep_for(kLook)) {
+    const std::optional<checkpoint::LockHolder> holder = checkpoint::LockHolderOf(folder);
+    if (!holder || (holder->process != 0 && !Does(holder->host, {"true"}, shell))) return "";
+    if (holder->process != 0 && !Lives("weft-run", holder->process, holder->host, shell)) {
+      unlink(checkpoint::LockPathIn(folder).c_str());
+      return "";
+    }
+    if (Clock::now() - begin > limit) {
+      return "process " + std::to_string(holder->process) + " on " + holder->host + " has not ended, a rank of the run";
+    }
   }
 }
 

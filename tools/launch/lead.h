@@ -68,6 +68,12 @@ struct Loss {
 // answer.
 Loss AwaitLoss(const std::string& folder, const Shell& shell, const Pace& pace = {});
 
+// Waits until the rank has ended that has the folder of a run whose launch is lost, and removes the lock that it has
+// left there: a rank of the next attempt may be on another host, where nobody can tell that it has ended. What stands
+// in the way, or ""; also where its host does not answer, which makes it a lost one.
+std::string AwaitEndOfRun(const std::string& folder, const Shell& shell,
+                          std::chrono::milliseconds limit = std::chrono::minutes(1));
+
 }  // namespace weft::launch
 
 #endif  // WEFT_TOOLS_LAUNCH_LEAD_H_

@@ -109,6 +109,27 @@ TEST_F(LeadTest, OneThatLivesAndDoesNotCountIsWaitedFor) {
   EXPECT_EQ(loss.get().what, Loss::kProcess);
 }
 
+TEST_F(LeadTest, ARunHasEndedWhenTheRankHasThatLocksItsFolder) {
+  EXPECT_EQ(AwaitEndOfRun(folder_, {shell_}), "") << "there is no lock";
+  const std::string program = root_ + "/weft-run", lock = folder_ + "/.lock";
+  ASSERT_EQ(symlink("/bin/sleep", program.c_str()), 0);
+  const pid_t child = Start({program, "1000"}, Output::kDropped);
+  mkdir(folder_.c_str(), 0700);
+  std::ofstream(lock) << "a " << child << " 2026-11-22T20:15:00Z\n";
+  EXPECT_EQ(AwaitEndOfRun(folder_, {shell_}, milliseconds(300)),
+            "process " + std::to_string(child) + " on a has not ended, a rank of the run");
+  auto ended = std::async(std::launch::async, [this] { return AwaitEndOfRun(folder_, {shell_}); });
+  EXPECT_EQ(ended.wait_for(milliseconds(300)), std::future_status::timeout);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(ended.get(), "");
+  EXPECT_NE(access(lock.c_str(), F_OK), 0) << "nobody else would remove it";
+
+  std::ofstream(lock) << "b 4711 2026-11-22T20:15:00Z\n";
+  EXPECT_EQ(AwaitEndOfRun(folder_, {shell_}), "") << "a host that does not answer is lost";
+  EXPECT_EQ(access(lock.c_str(), F_OK), 0);
+}
+
 TEST_F(LeadTest, OneOfSeveralTakesThePlace) {
   Leave("a 4711 0 17");
   const Leader lost{"a", 4711};

@@ -239,6 +239,11 @@ class Supervisor {
                    loss.leader.host + " has ended";
     }
     Fail(1, ended.lost);
+    const std::string wrong = AwaitEndOfRun(ValueOf(request_.run, "--checkpoint-dir"), request_.shell);
+    if (!wrong.empty()) {
+      Fail(1, "the run does not begin again: " + wrong);
+      return false;
+    }
     return BeginAgain(ended, "");
   }
 
