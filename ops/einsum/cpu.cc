@@ -1,5 +1,5 @@
 // CPU kernels of the einsum family.
-// Adds grouped products (cpu_grouped.cc) and `einsum`: one matrix product (f32 and bf16: oneDNN; f16: as f32),
+// Adds grouped products (cpu_grouped.cc) and `einsum`: one matrix product (cpu_product.h; small ones of f16: as f32),
 // between permuted copies where the equation or the CPU asks for them. The same in every run; f32 results do not depend
 // on the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit.
 #include <algorithm>

@@ -1,9 +1,9 @@
 // CPU kernels of grouped_matmul and grouped_outer: f32, bf16 and f16, a result of that type or f32, summed in float.
 //
-// The rows of a group are brought together from all outer elements, so that a group is one matrix product: of bf16 by
-// oneDNN where it has one (cpu_grouped_bf16.cc), else in float by its sgemm, or by plain loops where it is not there.
-// Where there is one outer element and all is f32 they lie together already, and nothing is copied. How a product is
-// cut into pieces depends on its shape alone, hence the bits do not depend on threads.
+// The rows of a group are brought together from all outer elements, so that a group is one matrix product: of bf16 as
+// a product alone is made (cpu_grouped_bf16.cc, cpu_product.h), else in float by oneDNN's sgemm, or by plain loops
+// where it is not there. Where there is one outer element and all is f32 they lie together already, and nothing is
+// copied. How a product is cut into pieces depends on its shape alone, hence the bits do not depend on threads.
 #include "ops/einsum/cpu_grouped.h"
 
 #include <algorithm>

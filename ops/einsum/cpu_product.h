@@ -22,10 +22,11 @@ class Product {
   virtual absl::Status Run(const void* left, const void* right, void* result, void* workspace) = 0;
 };
 
-// A product for operands of `types`, in the order left, right, result: f32 and bf16 by oneDNN, f32 by plain
-// loops where it is not there (cpu_sgemm.h) and of single rows (cpu_row_product.h), f16 by none. kUnimplemented where
-// the types or the contraction's axes (more than one of rows, columns or inner; columns that do not lie next to each
-// other) have none on this CPU.
+// A product for operands of `types`, in the order left, right, result. Large ones are packed (cpu_packed_product.h),
+// but of bf16 where oneDNN is faster; small ones of f32 and bf16 are oneDNN's, of f32 plain loops' where it is not
+// there (cpu_sgemm.h), single rows of f32 ours (cpu_row_product.h), and small ones of f16 nobody's. kUnimplemented
+// where the types or the contraction's axes (more than one of rows, columns or inner; columns that do not lie next to
+// each other) have none on this CPU.
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
                                                        int threads);
 absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& contraction, const DType (&types)[3],
