@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, "tests/support")
@@ -49,7 +50,9 @@ class Run:
         self.processes = processes
         line = command("weft-launch", "-n", processes, *arguments)
         environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
-        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        # A file takes all that a long run says while nobody reads; a pipe would stop the run when it is full.
+        self.err = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=self.err, env=environment)
         self.ranks = {}
 
     def find_ranks(self, awaited=None):
@@ -79,8 +82,10 @@ class Run:
 
     def end(self):
         """Waits: (status, text of stderr)."""
-        err = self.process.communicate(timeout=LIMIT_S)[1].decode("utf-8", "replace")
-        return self.process.returncode, err
+        status = self.process.wait(timeout=LIMIT_S)
+        with self.err:
+            self.err.seek(0)
+            return status, self.err.read().decode("utf-8", "replace")
 
     def all_gone(self):
         """Whether no rank is left, after the time that one has."""
