@@ -68,15 +68,15 @@ bool setNccl(mlir::NamedAttribute attribute, CostModel &machine) {
          llvm::all_of(row.drop_front(3), [](double it) { return it > 0; });
 }
 
-// `tier.disk = array<f64: read_bytes_s, write_bytes_s, latency_s>`; false for what is something else.
+// `tier.disk = array<f64: read_bytes_s, write_bytes_s, latency_s, update_bytes_s>`; false for what is something else.
 bool addTier(mlir::NamedAttribute attribute, CostModel &machine) {
   auto [table, of] = attribute.getName().getValue().split('.');
   auto numbers = llvm::dyn_cast<mlir::DenseF64ArrayAttr>(attribute.getValue());
-  if (table != kTier || of.empty() || !numbers || numbers.size() != 3) {
+  if (table != kTier || of.empty() || !numbers || numbers.size() != 4) {
     return false;
   }
   llvm::ArrayRef<double> row = numbers;
-  machine.tiers.push_back({of.str(), row[0], row[1], row[2]});
+  machine.tiers.push_back({of.str(), row[0], row[1], row[2], row[3]});
   return llvm::all_of(row, [](double it) { return it >= 0 && std::isfinite(it); }) && row[0] > 0 && row[1] > 0;
 }
 
@@ -153,8 +153,8 @@ mlir::DictionaryAttr attributeOf(mlir::MLIRContext *context, const CostModel &ma
                                                       it.ll_bytes_s[0], it.ll_bytes_s[1], it.ll_bytes_s[2]}));
   }
   for (const plan::TierRates &tier : own.tiers) {
-    rates.append((kTier + "." + tier.name).str(),
-                 builder.getDenseF64ArrayAttr({tier.read_bytes_s, tier.write_bytes_s, tier.latency_s}));
+    rates.append((kTier + "." + tier.name).str(), builder.getDenseF64ArrayAttr({tier.read_bytes_s, tier.write_bytes_s,
+                                                                                tier.latency_s, tier.update_bytes_s}));
   }
   if (own.tables) {
     addTables(*own.tables, builder, rates);

@@ -21,7 +21,7 @@ struct CostModel : plan::Machine {};
 /// `product.bf16 = array<f64: m, n, k, flops_s, ...>`, `product.attention.bf16` of those within a kernel,
 /// `kernel.layer_norm = array<f64: bytes, bytes_s, flops_s, ...>`, `kernel.layer_norm.bf16` of one element type,
 /// `collective.all_reduce = array<f64: on_node, nodes, bytes, seconds, ...>`,
-/// `tier.disk = array<f64: read_bytes_s, write_bytes_s, latency_s>`,
+/// `tier.disk = array<f64: read_bytes_s, write_bytes_s, latency_s, update_bytes_s>`,
 /// `nccl = array<f64: nvlink, nvls_efficiency, net_overhead_s, ll_bytes_s on one node, on two, on more>`.
 inline constexpr llvm::StringLiteral kMachineName("weft.machine");
 

@@ -19,15 +19,17 @@ namespace {
 // What lies below the device beyond what the job says, as keys of it.
 struct Below {
   Zero::Offload state = Zero::NOTHING;
-  bool kept = false;
+  bool kept = false, byHost = false;
 
   std::string keys() const {
     return absl::StrCat(state != Zero::NOTHING ? absl::StrCat(" zero.offload=", Zero::Offload_Name(state)) : "",
-                        kept ? " recompute.offload=true" : "");
+                        byHost ? " zero.update=HOST" : "", kept ? " recompute.offload=true" : "");
   }
   void set(const Cluster &cluster, Job &job) const {
     if (state != Zero::NOTHING)
       job.mutable_zero()->set_offload(state);
+    if (byHost)
+      job.mutable_zero()->set_update(Zero::HOST);
     if (kept)
       job.mutable_recompute()->set_offload(true);
     ResolveTiers(cluster, &job);
@@ -50,8 +52,24 @@ std::vector<Below> waysDown(const Job &job, const Cluster &cluster) {
   };
   add(Zero::OPTIMIZER, false);
   add(Zero::OPTIMIZER, true);
-  if (job.evaluation().graph().empty()) // which finds parameters on the device
-    add(Zero::PARAMETERS, true);
+  add(Zero::PARAMETERS, true);
+  return ways;
+}
+
+// Whether the host may update what a job has below the device, and it does not say so or otherwise.
+bool mayUpdateOnHost(const Job &job, const Cluster &cluster) {
+  const Tier *tier = TierOfZero(cluster, job);
+  return job.zero().offload() != Zero::NOTHING && !job.zero().has_update() && tier && tier->update_bytes_s() > 0;
+}
+
+// Of a way down, itself and the same with updates by the host, where that may be.
+std::vector<Below> updatesOf(const Below &below, Job job, const Cluster &cluster) {
+  below.set(cluster, job);
+  std::vector<Below> ways = {below};
+  if (mayUpdateOnHost(job, cluster)) {
+    ways.push_back(below);
+    ways.back().byHost = true;
+  }
   return ways;
 }
 
@@ -87,19 +105,27 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
     calibration.set_reserve_bytes(calibration.reserve_bytes() + reserve);
   }
   std::optional<Needed> least;
-  for (const Below &below : waysDown(options.job, options.cluster)) {
-    less.job = options.job;
-    below.set(less.cluster, less.job);
-    if (least && how.progress)
-      how.progress(absl::StrCat("nothing fits; with", below.keys()));
-    std::optional<Needed> needed;
-    absl::StatusOr<Decided> decided = searchLayouts(less, how, *source, needed);
-    if (decided.ok())
-      addKeys(below.keys(), *decided->plan.mutable_header()->mutable_decision());
-    if (decided.ok() || !needed)
-      return decided;
-    if (!least || needed->bytes < least->bytes)
-      least = Needed{needed->bytes, absl::StrCat(needed->keys, below.keys())};
+  for (const Below &level : waysDown(options.job, options.cluster)) {
+    std::optional<Decided> best;
+    for (const Below &below : updatesOf(level, options.job, options.cluster)) {
+      less.job = options.job;
+      below.set(less.cluster, less.job);
+      if (least && how.progress)
+        how.progress(absl::StrCat("nothing fits; with", below.keys()));
+      std::optional<Needed> needed;
+      absl::StatusOr<Decided> decided = searchLayouts(less, how, *source, needed);
+      if (decided.ok()) {
+        addKeys(below.keys(), *decided->plan.mutable_header()->mutable_decision());
+        if (!best || decided->plan.prediction().step_s() < best->plan.prediction().step_s())
+          best = *std::move(decided);
+      } else if (!needed) {
+        return decided;
+      } else if (!least || needed->bytes < least->bytes) {
+        least = Needed{needed->bytes, absl::StrCat(needed->keys, below.keys())};
+      }
+    }
+    if (best)
+      return *std::move(best);
   }
   return nothingFits(plan::PlanBytesOf(less.cluster), *least);
 }

@@ -5,7 +5,8 @@
 // The search goes from several starts to the neighbours that an estimate finds better, until none is. An estimate comes
 // from a model with three layers of each repeat (profile.h). The best are then compiled whole and simulated. Where
 // nothing fits and the cluster has a tier below the device, it is done again with the optimizer's state there, then
-// with what layers keep as well, each with the effort that the job allows.
+// with what layers keep as well, each with the effort that the job allows; where the host may update that state, both
+// ways are tried, and the faster one is taken.
 #ifndef WEFT_COMPILER_AUTO_DECIDE_H_
 #define WEFT_COMPILER_AUTO_DECIDE_H_
 

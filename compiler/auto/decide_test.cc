@@ -276,6 +276,7 @@ TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
     more.insert(more.begin(), keys.begin(), keys.end());
     CompileOptions options = optionsOf(more, cluster);
     *options.cluster.mutable_tier() = LoadCluster("clusters/8xh200.cluster")->tier();
+    options.cluster.mutable_tier(0)->clear_update_bytes_s();
     options.cluster.mutable_device()->set_memory_bytes(memoryBytes);
     return decide(options, {});
   };
@@ -304,6 +305,28 @@ TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
   // What the job says is not decided.
   const absl::StatusOr<Decided> kept = decidedIn({"zero.offload=NOTHING"}, (state + both) / 2);
   EXPECT_TRUE(absl::IsResourceExhausted(kept.status())) << kept.status();
+}
+
+// The host updates what lies in its memory where it does so sooner than state goes both ways.
+TEST(DecideTest, WhoUpdatesIsWhatIsFaster) {
+  const auto decidedAt = [](double updateBytesPerSecond) {
+    CompileOptions options = optionsOf({"dist={data: 2}", "zero.stage=0", "batch.micro=4", "recompute.policy=NONE",
+                                        "zero.offload=OPTIMIZER", "recompute.offload=false"},
+                                       {"cluster.node.count=1", "cluster.node.ranks=2"});
+    *options.cluster.mutable_tier() = LoadCluster("clusters/8xh200.cluster")->tier();
+    options.cluster.mutable_tier(0)->set_update_bytes_s(updateBytesPerSecond);
+    options.cluster.mutable_device()->set_memory_bytes(int64_t(1) << 40);
+    return decide(options, {});
+  };
+  double before = HUGE_VAL;
+  for (const auto &[rate, byHost] : {std::pair(1e9, false), {1e13, true}}) {
+    const absl::StatusOr<Decided> found = decidedAt(rate);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->job.zero().update() == Zero::HOST, byHost) << rate;
+    EXPECT_EQ(found->plan.header().decision().best(0).keys().find(" zero.update=HOST") != std::string::npos, byHost);
+    EXPECT_LT(found->plan.prediction().step_s(), before);
+    before = found->plan.prediction().step_s();
+  }
 }
 
 // Activations are most of it.

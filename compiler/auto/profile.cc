@@ -112,7 +112,8 @@ private:
       }
       end = act.end_s;
     }
-    profile_.waits_s += report_.step_s - end;
+    // What the host updates, and what is stored at the end.
+    (hasTiers ? profile_.once_s : profile_.waits_s) += report_.step_s - end;
     profile_.exposed = micro_s > 0 ? 1 - computed_s / micro_s : 0;
   }
 

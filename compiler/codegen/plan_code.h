@@ -7,7 +7,8 @@
 
 namespace weft::compiler {
 
-/// Makes machine code of what a plan's generated kernels compute (plan.code.source), if it has any.
+/// Makes machine code of what a plan's generated kernels compute (the source of plan.code and of
+/// plan.host_code), if it has any.
 absl::Status addCode(plan::Plan &plan);
 
 } // namespace weft::compiler

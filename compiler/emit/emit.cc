@@ -6,6 +6,7 @@
 #include "compiler/analysis/unit_order.h"
 #include "compiler/codegen/launch.h"
 #include "compiler/dialect/task/registers.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "runtime/plan/devices.h"
 #include "runtime/plan/enums.h"
@@ -133,6 +134,12 @@ LogicalResult emitAttributes(Operation *op, mlir::DictionaryAttr attributes, pla
   return mlir::success();
 }
 
+// Whether the host runs a kernel in a plan for GPUs.
+bool runsBesideGpu(task::KernelOp kernel) {
+  auto program = kernel->getParentOfType<task::ProgramOp>();
+  return !plan::IsHost(program.getPlacement().getDevice().getValue()) && task::worksBelow(kernel);
+}
+
 // One program to one stage.
 class StageEmitter {
 public:
@@ -237,6 +244,7 @@ private:
     const bool ofState = task::isState(task::rootOf(op.getSource()));
     out.set_kind(ofState ? plan::Buffer::WORKING : stage_.buffers(source).kind());
     out.set_slots(stage_.buffers(source).slots());
+    out.set_tier(stage_.buffers(source).tier());
     out.set_alias_of(source + 1);
     return emitType(op, task::tensorOf(op.getBuffer()), op.getUnpadded(), out);
   }
@@ -335,7 +343,7 @@ private:
         out.set_segments(int64_t(*segments));
         out.set_shared(kernel.getNumShared());
       }
-      setLaunch(kernel, plan::IsHost(program_.getPlacement().getDevice().getValue()), out);
+      setLaunch(kernel, plan::IsHost(program_.getPlacement().getDevice().getValue()) || runsBesideGpu(op), out);
       emitJoinNotes(op, out);
     }
     for (mlir::Attribute attribute :
@@ -562,13 +570,24 @@ private:
 
 LogicalResult emitPlan(mlir::ModuleOp module, plan::Plan &plan) {
   int index = 0;
-  std::string source;
+  llvm::StringSet<> below, here; // what the host runs beside GPUs, and what all others run
+  module.walk([&](task::KernelOp kernel) {
+    if (mlir::FlatSymbolRefAttr cell = kernel.getCellAttr()) {
+      (runsBesideGpu(kernel) ? below : here).insert(cell.getValue());
+    }
+  });
   for (auto kernel : module.getOps<cell::KernelOp>()) {
-    plan.mutable_code()->add_symbols(kernel.getSymName().str());
-    source += textOf(kernel) + '\n';
-  }
-  if (!source.empty()) {
-    plan.mutable_code()->set_source(source);
+    auto add = [&](plan::Code &code) {
+      code.add_symbols(kernel.getSymName().str());
+      *code.mutable_source() += textOf(kernel) + '\n';
+    };
+    const bool hasBelow = below.contains(kernel.getSymName());
+    if (hasBelow) {
+      add(*plan.mutable_host_code());
+    }
+    if (!hasBelow || here.contains(kernel.getSymName())) {
+      add(*plan.mutable_code());
+    }
   }
   for (auto program : module.getOps<task::ProgramOp>()) {
     if (failed(StageEmitter(program, index++, plan).run())) {

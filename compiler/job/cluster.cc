@@ -1,5 +1,6 @@
 #include "compiler/job/cluster.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -104,6 +105,17 @@ absl::Status CheckTier(const char* part, const Part& of, const Job& job, const C
                                                  absl::StrJoin(names, " or "), ", got `", of.tier(), "`"));
 }
 
+// Where the host is to update parameters.
+absl::Status CheckUpdate(const Job& job, const Cluster& cluster) {
+  if (job.zero().update() != Zero::HOST) return absl::OkStatus();
+  const Tier* const tier = TierOfZero(cluster, job);
+  if (tier->update_bytes_s() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "zero.update=HOST: expected a tier of kind HOST with update_bytes_s, which says at what rate the host updates, "
+      "got `",
+      tier->name(), "` of kind ", Tier::Kind_Name(tier->kind()), tier->kind() == Tier::HOST ? " without it" : ""));
+}
+
 }  // namespace
 
 bool IsClusterOverride(const std::string& override_text) { return absl::StartsWith(override_text, kPrefix); }
@@ -142,9 +154,17 @@ void ResolveTiers(const Cluster& cluster, Job* job) {
   if (job->recompute().offload() && job->recompute().tier().empty()) job->mutable_recompute()->set_tier(first);
 }
 
+const Tier* TierOfZero(const Cluster& cluster, const Job& job) {
+  const std::string& name = job.zero().tier();
+  const auto tier = std::find_if(cluster.tier().begin(), cluster.tier().end(),
+                                 [&](const Tier& it) { return name.empty() || it.name() == name; });
+  return tier == cluster.tier().end() ? nullptr : &*tier;
+}
+
 absl::Status CheckOnCluster(const Job& job, const Cluster& cluster) {
   WEFT_RETURN_IF_ERROR(CheckRanks(job, cluster));
   WEFT_RETURN_IF_ERROR(CheckTier("zero", job.zero(), job, cluster));
+  WEFT_RETURN_IF_ERROR(CheckUpdate(job, cluster));
   return CheckTier("recompute", job.recompute(), job, cluster);
 }
 

@@ -184,6 +184,10 @@ TEST(ClusterTest, ErrorsOfATierNameTheKey) {
        "tier[1].memory_bytes: expected 0 or more, got -1"},
       {"tier { name: 'x' read_bytes_s: 1 write_bytes_s: 1 latency_s: -1 }",
        "tier[1].latency_s: expected a finite number of 0 or more, got -1"},
+      {"tier { name: 'x' kind: HOST read_bytes_s: 1 write_bytes_s: 1 update_bytes_s: -1 }",
+       "tier[1].update_bytes_s: expected a finite rate of 0 or more, got -1"},
+      {"tier { name: 'x' read_bytes_s: 1 write_bytes_s: 1 update_bytes_s: 2 }",
+       "tier[1].update_bytes_s: expected 0 of what is no memory of the host, got 2"},
   };
   EXPECT_TRUE(LoadCluster(Write(absl::StrCat(kCpu, kTier))).ok());
   for (const auto& [text, error] : cases) {
@@ -209,6 +213,26 @@ TEST(ClusterTest, WhatIsOffloadedHasATier) {
   job.mutable_recompute()->set_offload(true);
   job.mutable_recompute()->set_tier("tape");
   EXPECT_EQ(ErrorOf(CheckOnCluster(job, cluster)), "recompute.tier: expected a tier of a.cluster, `disk`, got `tape`");
+}
+
+TEST(ClusterTest, TheHostUpdatesWhereItHasMemoryAndARate) {
+  const std::string kHost = "tier { name: 'host' kind: HOST read_bytes_s: 1e9 write_bytes_s: 1e9 ";
+  Job job;
+  job.set_cluster("a.cluster");
+  job.mutable_dist()->set_data(1);
+  job.mutable_zero()->set_offload(Zero::OPTIMIZER);
+  job.mutable_zero()->set_update(Zero::HOST);
+  const std::string expected =
+      "zero.update=HOST: expected a tier of kind HOST with update_bytes_s, which says at what rate the host updates, "
+      "got ";
+  EXPECT_EQ(ErrorOf(CheckOnCluster(job, *LoadCluster(Write(absl::StrCat(kCpu, kTier))))),
+            expected + "`disk` of kind DISK");
+  EXPECT_EQ(ErrorOf(CheckOnCluster(job, *LoadCluster(Write(absl::StrCat(kCpu, kHost, "}"))))),
+            expected + "`host` of kind HOST without it");
+  const std::string both = absl::StrCat(kCpu, kTier, kHost, "update_bytes_s: 1e9 }");
+  EXPECT_FALSE(CheckOnCluster(job, *LoadCluster(Write(both))).ok()) << "the first tier";
+  job.mutable_zero()->set_tier("host");
+  EXPECT_TRUE(CheckOnCluster(job, *LoadCluster(Write(both))).ok());
 }
 
 TEST(ClusterTest, ARateMayBeSoManyTimesWhatItIs) {

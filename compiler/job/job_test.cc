@@ -277,6 +277,8 @@ TEST(JobTest, ImpossibleCombinationsNameKeyAndReason) {
       {"generate.chunk=-1", "generate.chunk: expected 0 or more, got -1"},
       {"zero={stage: 1 group: -2}", "zero.group: expected 0 or more, got -2"},
       {"zero={offload: 9}", "zero.offload: expected NOTHING, OPTIMIZER, PARAMETERS, got 9"},
+      {"zero.update=HOST",
+       "zero.update: expected DEVICE without zero.offload, which says what lies where the host updates, got HOST"},
       {"zero.tier=disk", "zero.tier: expected zero.offload, which says what lies there, got NOTHING"},
       {"recompute.tier=disk", "recompute.tier: expected recompute.offload, which says what lies there, got false"},
       {"zero={stage: 1 group: 3}", "zero.group: expected a divisor of dist.data (2), got 3"},

@@ -296,9 +296,8 @@ absl::Status ValidateZero(const Job& job) {
   if (!zero.tier().empty() && zero.offload() == Zero::NOTHING) {
     return Expected("zero.tier", "zero.offload, which says what lies there", "NOTHING");
   }
-  if (zero.offload() == Zero::PARAMETERS && !job.evaluation().graph().empty()) {
-    return Expected("zero.offload", "NOTHING or OPTIMIZER with evaluation.graph, which finds parameters on the device",
-                    "PARAMETERS");
+  if (zero.update() == Zero::HOST && zero.offload() == Zero::NOTHING) {
+    return Expected("zero.update", "DEVICE without zero.offload, which says what lies where the host updates", "HOST");
   }
   if (zero.group() == 0) {
     return absl::OkStatus();

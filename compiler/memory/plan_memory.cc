@@ -193,7 +193,7 @@ void PlaceInTiers(const plan::Program& program, plan::Stage& stage) {
   stage.clear_tier_bytes();
   for (int b = 0; b < stage.buffers_size(); ++b) {
     plan::Buffer& buffer = *stage.mutable_buffers(b);
-    if (buffer.tier() == 0) continue;
+    if (buffer.tier() == 0 || program.root[b] != b) continue;
     while (stage.tier_bytes_size() < buffer.tier()) stage.add_tier_bytes(0);
     const int64_t begin = stage.tier_bytes(buffer.tier() - 1);
     buffer.set_offset(begin);

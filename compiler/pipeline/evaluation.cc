@@ -9,6 +9,7 @@
 #include "compiler/analysis/meshes.h"
 #include "compiler/analysis/pins.h"
 #include "compiler/dialect/model/model.h"
+#include "compiler/dialect/task/task.h"
 #include "compiler/job/axes.h"
 #include "compiler/job/job.h"
 #include "compiler/pipeline/candidates.h"
@@ -217,25 +218,59 @@ absl::Status holdParameters(ir::GraphOp graph, const Job &job, const plan::Plan 
   return absl::OkStatus();
 }
 
+// Lets parameters lie in the tiers where the training has them.
+void holdTiers(mlir::ModuleOp module, const Cluster &cluster, const plan::Plan &training) {
+  const std::map<std::string, Trained> state = stateOf(training);
+  module.walk([&](task::BufferOp buffer) {
+    const auto found = state.find(buffer.getName().str());
+    if (buffer.getKind() != task::BufferKind::Parameter || found == state.end()) {
+      return;
+    }
+    buffer.removeTierAttr();
+    if (const int tier = found->second.buffer->tier(); tier > 0) {
+      buffer.setTier(llvm::StringRef(cluster.tier(tier - 1).name()));
+      buffer->setAttr(task::kHeldName, mlir::UnitAttr::get(buffer.getContext()));
+    }
+  });
+}
+
 // ---- memory ------------------------------------------------------------------
 
-// Moves everything of a stage that is no parameter above what the training keeps, and parameters to theirs.
+// Bytes of the device, or of a tier, behind all that lies there from step to step.
+struct Memory {
+  int64_t kept = 0;                                     // of the training
+  int64_t lowest = std::numeric_limits<int64_t>::max(); // of what the function has besides parameters
+  int64_t end = 0;                                      // of that where it will be
+};
+
+// Moves everything of a stage that is no parameter above what the training keeps, and parameters to theirs; each within
+// its memory, 0 the device, t tier t - 1.
 void placeBeside(const plan::Program &training, const std::map<std::string, Trained> &state, plan::Plan &evaluation) {
   const plan::Plan before = evaluation;
   const plan::Program program = plan::ProgramOf(before, training.index);
-  int64_t kept = 0, lowest = std::numeric_limits<int64_t>::max();
+  std::map<int32_t, Memory> memories;
   for (int32_t b = 0; b < training.stage->buffers_size(); ++b) {
-    if (training.StaysOnDevice(training.root[b])) {
-      kept = std::max(kept, training.AllSlotsOf(b).end);
+    Memory &memory = memories[training.buffer(training.root[b]).tier()];
+    if (training.persistent[training.root[b]]) {
+      const int64_t base = training.buffer(training.root[b]).tier() * plan::kTierSpan;
+      memory.kept = std::max(memory.kept, training.AllSlotsOf(b).end - base);
     }
   }
   plan::Stage &stage = *evaluation.mutable_stages(training.index);
+  const auto rangeOf = [&](int32_t b, int32_t slot) {
+    const plan::ByteRange range = program.RangeOf(b, slot);
+    const int64_t base = program.buffer(program.root[b]).tier() * plan::kTierSpan;
+    return plan::ByteRange{range.begin - base, range.end - base};
+  };
   for (int32_t b = 0; b < stage.buffers_size(); ++b) {
+    Memory &memory = memories[program.buffer(program.root[b]).tier()];
     for (int32_t slot = 0; slot < program.slots[b] && !program.persistent[program.root[b]]; ++slot) {
-      lowest = std::min(lowest, program.RangeOf(b, slot).begin);
+      memory.lowest = std::min(memory.lowest, rangeOf(b, slot).begin);
     }
   }
-  int64_t arena = kept;
+  for (auto &[tier, memory] : memories) {
+    memory.end = memory.kept;
+  }
   for (int32_t b = 0; b < stage.buffers_size(); ++b) {
     plan::Buffer &buffer = *stage.mutable_buffers(b);
     const int32_t root = program.root[b];
@@ -244,15 +279,25 @@ void placeBeside(const plan::Program &training, const std::map<std::string, Trai
       buffer.set_offset(state.at(program.buffer(root).name()).buffer->offset() + inside);
       continue;
     }
-    buffer.set_offset(buffer.offset() + kept - lowest);
+    Memory &memory = memories[program.buffer(root).tier()];
+    const int64_t by = memory.kept - memory.lowest;
+    buffer.set_offset(buffer.offset() + by);
     for (int64_t &offset : *buffer.mutable_slot_offsets()) {
-      offset += kept - lowest;
+      offset += by;
     }
     for (int32_t slot = 0; slot < program.slots[b]; ++slot) {
-      arena = std::max(arena, program.RangeOf(b, slot).end + kept - lowest);
+      memory.end = std::max(memory.end, rangeOf(b, slot).end + by);
     }
   }
-  stage.set_arena_bytes(std::max(arena, stage.lower_bound_bytes()));
+  stage.set_arena_bytes(std::max(memories[0].end, stage.lower_bound_bytes()));
+  for (const auto &[tier, memory] : memories) {
+    while (tier > stage.tier_bytes_size()) {
+      stage.add_tier_bytes(0);
+    }
+    if (tier > 0) {
+      stage.set_tier_bytes(tier - 1, memory.end);
+    }
+  }
 }
 
 absl::StatusOr<plan::Plan> planBeside(const CompileOptions &options, const plan::Plan &training) {
@@ -280,6 +325,9 @@ absl::StatusOr<plan::Plan> planBeside(const CompileOptions &options, const plan:
       if (!held.ok()) {
         return held.message().empty() ? source->wrong("evaluation failed") : held;
       }
+    }
+    if (phase == Phase::Schedule) {
+      holdTiers(*lowering.module, options.cluster, training);
     }
     if (failed(runPhase(lowering, phase, options.cluster, candidates))) {
       return source->wrong(absl::StrCat("evaluation: ", nameOf(phase), " failed"));

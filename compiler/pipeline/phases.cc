@@ -250,7 +250,8 @@ void buildRecompute(mlir::OpPassManager &manager, const Job &job) {
 }
 
 void buildLocalize(mlir::OpPassManager &manager, const Job &job) {
-  manager.addPass(createLocalize({job.zero().tier(), job.zero().offload() == Zero::PARAMETERS}));
+  manager.addPass(
+      createLocalize({job.zero().tier(), job.zero().offload() == Zero::PARAMETERS, job.zero().update() == Zero::HOST}));
 }
 
 // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
@@ -274,7 +275,9 @@ void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
     manager.addPass(createScheduleUnits(unitsOptions(job)));
   }
   if (job.zero().offload() != Zero::NOTHING || job.recompute().offload()) {
-    manager.addNestedPass<task::ProgramOp>(createScheduleTiers({job.recompute().tier()}));
+    const bool whole = job.zero().offload() != Zero::PARAMETERS;
+    manager.addNestedPass<task::ProgramOp>(
+        createScheduleTiers({job.recompute().tier(), job.zero().update() == Zero::HOST, whole}));
   }
   manager.addNestedPass<task::ProgramOp>(createScheduleActors());
   manager.addPass(createScheduleSlots());

@@ -51,8 +51,11 @@ std::vector<code::RandomTile> RankPlace::RandomsOf(const plan::Kernel& kernel) c
 }
 
 char* RankPlace::AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const {
-  if (!program->on_device[buffer]) return nullptr;
-  return base + program->RangeOf(buffer, program->SlotOf(actor, buffer, micro_batch)).begin;
+  const plan::ByteRange range = program->RangeOf(buffer, program->SlotOf(actor, buffer, micro_batch));
+  if (program->on_device[buffer]) return base + range.begin;
+  const int tier = program->buffer(program->root[buffer]).tier();
+  char* const memory = static_cast<size_t>(tier) <= memories.size() ? memories[tier - 1] : nullptr;
+  return memory == nullptr ? nullptr : memory + (range.begin - tier * plan::kTierSpan);
 }
 
 int64_t RankPlace::PeriodOf(int32_t actor, const std::vector<int32_t>& buffers) const {

@@ -24,14 +24,15 @@ struct RankPlace {
   int64_t index = 0;                       // within the placement
   int rank = 0;
   std::vector<int64_t> coordinates;
-  char* base = nullptr;  // of the rank's arena
+  char* base = nullptr;              // of the rank's arena
+  std::vector<char*> memories = {};  // of the cluster's tiers, where the host addresses them; else null
 
   // The rank's tile of a buffer.
   TensorSpec SpecOf(int32_t buffer) const;
   TensorSpec SpecOf(const plan::Buffer& global) const;
   // What a generated kernel draws.
   std::vector<code::RandomTile> RandomsOf(const plan::Kernel& kernel) const;
-  // Where the buffer is that an act uses; null: in a tier.
+  // Where the buffer is that an act uses; null: in a tier that only copies reach.
   char* AddressOf(int32_t actor, int32_t buffer, int64_t micro_batch) const;
   // After how many micro-batches an actor's addresses of these buffers repeat;
   // 1 for actors that fire once a step.

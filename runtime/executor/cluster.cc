@@ -51,10 +51,10 @@ void Cluster::Unload() {
 
 namespace {
 
-// The code of a plan, null if it has none.
-absl::StatusOr<std::shared_ptr<const code::Code>> CodeOf(const plan::Plan& plan) {
-  if (plan.code().symbols().empty()) return nullptr;
-  return code::Load(plan.code());
+// Code of a plan, null if it has none.
+absl::StatusOr<std::shared_ptr<const code::Code>> Load(const plan::Code& code) {
+  if (code.symbols().empty()) return nullptr;
+  return code::Load(code);
 }
 
 // What a stage keeps, and where: "f32[4,8] B at 128" by name.
@@ -64,7 +64,8 @@ std::map<std::string, std::string> StateOf(const plan::Program& program) {
     const plan::Buffer& buffer = program.buffer(b);
     if (!program.persistent[b] || program.root[b] != b) continue;
     state[buffer.name()] =
-        absl::StrCat(plan::TypeText(buffer), " ", plan::SbpText(*program.placement, buffer), " at ", buffer.offset());
+        absl::StrCat(plan::TypeText(buffer), " ", plan::SbpText(*program.placement, buffer), " at ", buffer.offset(),
+                     buffer.tier() == 0 ? "" : absl::StrCat(" of tier ", buffer.tier() - 1));
   }
   return state;
 }
@@ -78,6 +79,11 @@ int StageOf(const plan::Plan& plan, int rank) {
     ++s;
   }
   return s;
+}
+
+std::vector<int64_t> TierBytesOf(const plan::Plan* plan, int stage) {
+  if (plan == nullptr) return {};
+  return {plan->stages(stage).tier_bytes().begin(), plan->stages(stage).tier_bytes().end()};
 }
 
 int64_t ArenaBytesOf(const plan::Plan* plan, int stage) {
@@ -109,8 +115,10 @@ absl::Status CheckSameState(const plan::Plan& host, const plan::Plan& guest) {
 }
 
 absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options, const LoadArguments& arguments) {
-  auto code = CodeOf(plan);
-  if (!code.ok()) return code.status();
+  const auto code = executor::Load(plan.code()), host_code = executor::Load(plan.host_code());
+  for (const auto* each : {&code, &host_code}) {
+    if (!each->ok()) return each->status();
+  }
   if (options.on_fault) fault_.AddListener(options.on_fault);
   executors_.resize(arguments.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(arguments.ranks.size()), [&](int i) -> absl::Status {
@@ -118,14 +126,18 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
     const int rank = arguments.ranks[i];
     const Executor* const host = options.host == nullptr ? nullptr : &options.host->executor(i);
     const Services services{.kernels = options.kernels,
+                            .host_kernels = options.host_kernels,
                             .device = device != nullptr ? device : host_.get(),
                             .communicator = arguments.communicators[i],
                             .source = options.source,
                             .sink = options.sink,
                             .fault = &fault_,
                             .code = *code,
+                            .host_code = *host_code,
                             .arena = host == nullptr ? nullptr : host->arena(),
                             .least_arena_bytes = ArenaBytesOf(options.guest, StageOf(plan, rank)),
+                            .tiers = host == nullptr ? TierStores() : host->tiers(),
+                            .least_tier_bytes = TierBytesOf(options.guest, StageOf(plan, rank)),
                             .tier_folder = options.tier_folder,
                             .first_channel = host == nullptr ? 0 : host->next_channel(),
                             .first_transfer = host == nullptr ? 0 : host->next_transfer(),

@@ -30,6 +30,7 @@ class Cluster;
 
 struct ClusterOptions {
   const KernelRegistry* kernels = nullptr;
+  const KernelRegistry* host_kernels = nullptr;  // of what the host does beside GPUs; null: `kernels`
   BatchSource* source = nullptr;
   ResultSink* sink = nullptr;
   uint64_t seed = 0;

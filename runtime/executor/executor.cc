@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/executor/binding.h"
@@ -34,17 +35,6 @@ std::string WhereOf(const plan::Kernel& kernel) {
   return kernel.location().empty() ? kernel.name() : absl::StrCat(kernel.name(), " at ", kernel.location());
 }
 
-KernelSpec KernelSpecOf(const RankPlace& place, const plan::Kernel& kernel, const Services& services) {
-  KernelSpec spec{.name = kernel.name(),
-                  .attributes = AttributesOf(kernel),
-                  .coordinates = place.coordinates,
-                  .threads = services.threads,
-                  .gpu = services.device->gpu()};
-  for (int32_t b : kernel.inputs()) spec.inputs.push_back(place.SpecOf(b));
-  for (int32_t b : kernel.outputs()) spec.outputs.push_back(place.SpecOf(b));
-  return spec;
-}
-
 // Of one stream.
 struct Workspaces {
   std::shared_ptr<Workspace> host = std::make_shared<Workspace>();
@@ -68,8 +58,8 @@ int StreamThatWrites(const plan::Program& program, int32_t b) {
   }
 }
 
-// The offset in the arena at which state of a tier is when a step uses it; a plan has one (plan::CheckTiers).
-int64_t OffsetInUse(const plan::Program& program, int32_t below) {
+// The offset in the arena at which state of a tier is when a step uses it; nothing: no step brings it to the device.
+std::optional<int64_t> OffsetInUse(const plan::Program& program, int32_t below) {
   for (const plan::Actor& actor : program.stage->actors()) {
     for (const plan::Kernel& kernel : actor.kernels()) {
       if (plan::MovesTier(kernel) && plan::BelowOf(kernel) == below) {
@@ -77,7 +67,7 @@ int64_t OffsetInUse(const plan::Program& program, int32_t below) {
       }
     }
   }
-  return 0;
+  return std::nullopt;
 }
 
 // Of a sum over the micro-batches, to which the first one finds nothing added.
@@ -132,11 +122,18 @@ struct Executor::Builder {
     if (made->operation != nullptr) {
       return std::make_unique<OperationWork>(context, place, made->inputs, made->outputs, std::move(made->operation));
     }
-    const bool steady = executor.services_.device->gpu() != nullptr && OnlyEnqueues(actor);
+    const bool on_host = plan::TierOfWork(*place.program, a) > 0;
+    const bool steady = executor.services_.device->gpu() != nullptr && !on_host && OnlyEnqueues(actor);
     if (steady) kernels[a] = actor.kernels_size();
-    auto work = std::make_unique<KernelWork>(context, steady);
+    std::unique_ptr<device::Event> arrived;
+    if (on_host && executor.services_.device->gpu() != nullptr) {
+      absl::StatusOr<std::unique_ptr<device::Event>> event = executor.services_.device->CreateEvent();
+      if (!event.ok()) return event.status();
+      arrived = *std::move(event);
+    }
+    auto work = std::make_unique<KernelWork>(context, steady, std::move(arrived));
     for (const plan::Kernel& kernel : actor.kernels()) {
-      absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, actor.stream());
+      absl::StatusOr<std::unique_ptr<Kernel>> one = KernelOf(kernel, actor.stream(), on_host);
       if (!one.ok()) return Prefixed(WhereOf(kernel), one.status());
       if (plan::FetchesSum(kernel)) one = std::make_unique<FetchOfSum>(*std::move(one));
       work->Add(place, kernel, *std::move(one), WhereOf(kernel));
@@ -166,18 +163,22 @@ struct Executor::Builder {
                                          : CreateStoreKernel(executor.StoreOf(b), in_store, stream);
   }
 
-  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, int stream) {
+  absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(const plan::Kernel& kernel, int stream, bool on_host) {
     if (plan::MovesTier(kernel)) return MoveOf(kernel, *executor.streams_[stream]);
     if (kernel.name() == "input") return InputOf(kernel, *executor.streams_[stream]);
     if (kernel.name() == "output") return OutputOf(kernel, *executor.streams_[stream]);
-    KernelSpec spec = KernelSpecOf(place, kernel, executor.services_);
+    KernelSpec spec = executor.SpecFor(kernel, on_host);
     spec.workspace = WorkspacesOf(stream).host;
-    spec.gpu_workspace = WorkspacesOf(stream).gpu;
-    if (executor.uploads_[stream] != nullptr) spec.gpu_step_values = executor.uploads_[stream]->values();
-    if (!kernel.symbol().empty()) {
-      return executor.services_.code->Make(kernel, place.RandomsOf(kernel), spec);
+    if (spec.gpu != nullptr) {
+      spec.gpu_workspace = WorkspacesOf(stream).gpu;
+      spec.gpu_step_values = executor.uploads_[stream]->values();
     }
-    return executor.services_.kernels->Create(spec);
+    if (!kernel.symbol().empty()) {
+      const Services& services = executor.services_;
+      const auto& code = on_host && services.device->gpu() != nullptr ? services.host_code : services.code;
+      return code->Make(kernel, place.RandomsOf(kernel), spec);
+    }
+    return executor.KernelsFor(on_host).Create(spec);
   }
 
   absl::StatusOr<Port> PortOf(const plan::Kernel& kernel, const google::protobuf::RepeatedField<int32_t>& operands) {
@@ -276,7 +277,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
     executor->uploads_.push_back(services.device->gpu() == nullptr ? nullptr
                                                                    : std::make_unique<StepUpload>(*services.device));
   }
-  Builder builder{*executor, {&program, executor->index_, rank, executor->coordinates_, executor->arena_->base()}};
+  Builder builder{*executor, executor->Place()};
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
   if (absl::Status status = executor->PrepareMetrics(); !status.ok()) return Prefixed(where, status);
   executor->CollectState();
@@ -284,9 +285,15 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
 }
 
 absl::Status Executor::CreateTiers() {
-  for (int t = 0; t < program_.stage->tier_bytes_size(); ++t) {
+  if (services_.arena != nullptr) {
+    tiers_ = services_.tiers;
+    return absl::OkStatus();
+  }
+  const size_t least = services_.least_tier_bytes.size();
+  for (int t = 0; t < std::max(program_.stage->tier_bytes_size(), static_cast<int>(least)); ++t) {
     tiers_.emplace_back();
-    const int64_t bytes = program_.stage->tier_bytes(t);
+    const int64_t bytes = std::max(t < program_.stage->tier_bytes_size() ? program_.stage->tier_bytes(t) : 0,
+                                   t < static_cast<int>(least) ? services_.least_tier_bytes[t] : 0);
     if (bytes == 0) continue;
     auto store = TierStore::Create(program_.plan->header().cluster().tier(t), rank_, bytes, services_.tier_folder,
                                    *services_.device);
@@ -294,6 +301,28 @@ absl::Status Executor::CreateTiers() {
     tiers_.back() = *std::move(store);
   }
   return absl::OkStatus();
+}
+
+KernelSpec Executor::SpecFor(const plan::Kernel& kernel, bool on_host) const {
+  const RankPlace place = Place();
+  KernelSpec spec{.name = kernel.name(),
+                  .attributes = AttributesOf(kernel),
+                  .coordinates = place.coordinates,
+                  .threads = services_.threads,
+                  .gpu = on_host ? nullptr : services_.device->gpu()};
+  for (int32_t b : kernel.inputs()) spec.inputs.push_back(place.SpecOf(b));
+  for (int32_t b : kernel.outputs()) spec.outputs.push_back(place.SpecOf(b));
+  return spec;
+}
+
+const KernelRegistry& Executor::KernelsFor(bool on_host) const {
+  return on_host && services_.host_kernels != nullptr ? *services_.host_kernels : *services_.kernels;
+}
+
+RankPlace Executor::Place() const {
+  RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  for (const auto& tier : tiers_) place.memories.push_back(tier == nullptr ? nullptr : tier->memory());
+  return place;
 }
 
 TierStore& Executor::StoreOf(int32_t buffer) const { return *tiers_[program_.buffer(buffer).tier() - 1]; }
@@ -347,7 +376,7 @@ int Executor::SaverOf(const plan::Buffer& buffer) const {
 }
 
 void Executor::CollectState() {
-  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
+  const RankPlace place = Place();
   const auto add = [this](StateTile tile, const plan::StoredTensor& stored) {
     tile.name = stored.name;
     tile.stored_shape = stored.shape;
@@ -404,9 +433,7 @@ void Executor::Watch(Probe* probe) {
   for (const auto& work : works_) work->Watch(probe);
 }
 
-TensorSpec Executor::SpecOf(int32_t buffer) const {
-  return RankPlace{&program_, index_, rank_, coordinates_, arena_->base()}.SpecOf(buffer);
-}
+TensorSpec Executor::SpecOf(int32_t buffer) const { return Place().SpecOf(buffer); }
 
 absl::Status Executor::OnStream(const std::function<absl::Status(device::Stream&)>& task) {
   if (streams_.empty()) return absl::FailedPreconditionError(absl::StrCat("rank ", rank_, ": the stage has no stream"));
@@ -427,19 +454,26 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
     int32_t buffer;
     bool sets_padding;  // of what the step before it has made
     std::unique_ptr<Kernel> kernel;
+    char* at;
+    bool goes_down;
   };
+  const RankPlace place = Place();
   std::vector<Step> steps;  // until what they enqueue is done
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
     if (!buffer.has_init() || buffer.alias_of() != 0) continue;
     if (buffer.kind() == plan::Buffer::PARAMETER && IsLoaded(buffer, loaded)) continue;
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitialiserOf(b, upload.get());
+    // Where a step has it on the device; else the host makes it where it stays.
+    const std::optional<int64_t> above = buffer.tier() > 0 ? OffsetInUse(program_, b) : buffer.offset();
+    char* const at = above ? arena_->base() + *above : place.memories[buffer.tier() - 1] + buffer.offset();
+    const bool goes_down = above && buffer.tier() > 0;
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = InitialiserOf(b, !above, upload.get());
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
-    steps.push_back({b, false, *std::move(kernel)});
+    steps.push_back({b, false, *std::move(kernel), at, goes_down});
     if (buffer.unpadded_shape_size() == 0) continue;
-    kernel = PaddingOf(b);
+    kernel = PaddingOf(b, !above);
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
-    steps.push_back({b, true, *std::move(kernel)});
+    steps.push_back({b, true, *std::move(kernel), at, goes_down});
   }
   if (upload != nullptr) {
     if (absl::Status status = upload->Prepare(); !status.ok()) return Prefixed(absl::StrCat("rank ", rank_), status);
@@ -450,11 +484,10 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
     for (const Step& step : steps) {
       if (!status.ok()) return status;
       const plan::Buffer& buffer = program_.buffer(step.buffer);
-      const bool below = buffer.tier() > 0;
-      void* const output = arena_->base() + (below ? OffsetInUse(program_, step.buffer) : buffer.offset());
+      void* const output = step.at;
       const void* const input = output;
       status = step.kernel->Run(context, {&input, step.sets_padding ? 1u : 0u}, absl::MakeConstSpan(&output, 1));
-      if (status.ok() && below) {
+      if (status.ok() && step.goes_down) {
         status = StoreOf(step.buffer).Store(buffer.offset(), output, program_.exact_bytes[step.buffer], stream);
       }
       status = Prefixed(InitialValueOf(step.buffer), status);
@@ -463,23 +496,21 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   });
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, StepUpload* upload) {
-  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
-  KernelSpec spec = KernelSpecOf(place, program_.buffer(b).init(), services_);
-  spec.outputs = {place.SpecOf(b)};
-  if (upload != nullptr) spec.gpu_step_values = upload->values();
-  return services_.kernels->Create(spec);
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, bool on_host, StepUpload* upload) {
+  KernelSpec spec = SpecFor(program_.buffer(b).init(), on_host);
+  spec.outputs = {SpecOf(b)};
+  if (spec.gpu != nullptr) spec.gpu_step_values = upload->values();
+  return KernelsFor(on_host).Create(spec);
 }
 
 // Zeros beyond the tensor, which plans count on: `set_padding` over the state itself.
-absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b) const {
-  const RankPlace place{&program_, index_, rank_, coordinates_, arena_->base()};
-  const TensorSpec tile = place.SpecOf(b);
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b, bool on_host) const {
+  const TensorSpec tile = SpecOf(b);
   KernelSpec spec{.name = "set_padding", .inputs = {tile}, .outputs = {tile}, .threads = services_.threads};
   spec.attributes.Set("extents", tile.global_dims);
   spec.attributes.Set("value", int64_t{0});
-  spec.gpu = services_.device->gpu();
-  return services_.kernels->Create(spec);
+  spec.gpu = on_host ? nullptr : services_.device->gpu();
+  return KernelsFor(on_host).Create(spec);
 }
 
 void Executor::BeginStep(int64_t step) {

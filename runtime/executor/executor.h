@@ -34,6 +34,7 @@
 #include "runtime/code/code.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/device/device.h"
+#include "runtime/executor/binding.h"
 #include "runtime/executor/fences.h"
 #include "runtime/executor/graphs.h"
 #include "runtime/executor/ports.h"
@@ -46,17 +47,24 @@
 
 namespace weft::executor {
 
+// A rank's, one a tier of the cluster; null: not used.
+using TierStores = std::vector<std::shared_ptr<TierStore>>;
+
 // What an executor is given to work with. All of it outlives the executor.
 struct Services {
   const KernelRegistry* kernels = nullptr;
+  const KernelRegistry* host_kernels = nullptr;  // of what the host does beside a GPU; null: `kernels`
   device::Device* device = nullptr;
   collective::Communicator* communicator = nullptr;
   BatchSource* source = nullptr;  // may be null if the plan has no `input`
   ResultSink* sink = nullptr;     // null: results are dropped
   actor::Fault* fault = nullptr;
   std::shared_ptr<const code::Code> code;              // of the plan's generated kernels, if it has some
+  std::shared_ptr<const code::Code> host_code;         // of those that the host runs beside a GPU
   std::shared_ptr<device::Arena> arena;                // of another executor of this rank; null: one of its own
   int64_t least_arena_bytes = 0;                       // of one of its own
+  TierStores tiers;                                    // of the other executor, if `arena` is its
+  std::vector<int64_t> least_tier_bytes;               // of its own, by tier
   std::string tier_folder;                             // of the files of tiers on disks
   int first_channel = 0, first_transfer = 0;           // the numbers before are another executor's of this communicator
   uint64_t seed = 0;                                   // of the run
@@ -114,6 +122,7 @@ class Executor {
   int stage() const { return program_.index; }
   int64_t arena_bytes() const { return arena_->bytes(); }
   const std::shared_ptr<device::Arena>& arena() const { return arena_; }
+  const TierStores& tiers() const { return tiers_; }
   // The first numbers that are free behind its own.
   int next_channel() const;
   int next_transfer() const { return services_.first_transfer + program_.plan->transfers_size(); }
@@ -146,13 +155,17 @@ class Executor {
   Executor(plan::Program program, int rank, const Services& services);
   absl::Status CreateTiers();
   TierStore& StoreOf(int32_t buffer) const;  // of a buffer in a tier
+  RankPlace Place() const;
   void CollectState();
   int SaverOf(const plan::Buffer& buffer) const;
   absl::Status PrepareMetrics();
   absl::Status OnStream(const std::function<absl::Status(device::Stream&)>& task);
+  // What kernels are made with: the device's, or the host's on a tier.
+  KernelSpec SpecFor(const plan::Kernel& kernel, bool on_host) const;
+  const KernelRegistry& KernelsFor(bool on_host) const;
   // The kernel of a buffer's initial value.
-  absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, StepUpload* upload);
-  absl::StatusOr<std::unique_ptr<Kernel>> PaddingOf(int32_t buffer) const;
+  absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, bool on_host, StepUpload* upload);
+  absl::StatusOr<std::unique_ptr<Kernel>> PaddingOf(int32_t buffer, bool on_host) const;
   std::string InitialValueOf(int32_t buffer) const;  // for errors
   void RecordGraphs();
   // A step's share of a stream, on its thread.
@@ -164,7 +177,7 @@ class Executor {
   int64_t index_ = 0;  // within the placement
   std::vector<int64_t> coordinates_;
   std::shared_ptr<device::Arena> arena_;
-  std::vector<std::unique_ptr<TierStore>> tiers_;  // of the cluster; null: not used
+  TierStores tiers_;
   std::vector<std::unique_ptr<device::Stream>> streams_;
   std::unique_ptr<Fences> fences_;
   std::vector<std::unique_ptr<StepUpload>> uploads_;       // by stream; null: not on a GPU

@@ -101,6 +101,7 @@ class MemoryStore : public TierStore {
   absl::Status Store(int64_t offset, const void* from, int64_t bytes, device::Stream& stream) override {
     return stream.Copy(memory_->base() + offset, from, bytes);
   }
+  char* memory() const override { return memory_->base(); }
   bool only_enqueues() const override { return true; }
   absl::StatusOr<int64_t> TakenBytes() const override { return memory_->bytes(); }
 

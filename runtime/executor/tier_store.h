@@ -34,6 +34,9 @@ class TierStore {
   virtual absl::Status Fetch(int64_t offset, void* to, int64_t bytes, device::Stream& stream) = 0;
   virtual absl::Status Store(int64_t offset, const void* from, int64_t bytes, device::Stream& stream) = 0;
 
+  // Where the host addresses it; null: on a disk.
+  virtual char* memory() const { return nullptr; }
+
   // Whether Fetch() and Store() do nothing but enqueue copies, so that a stream can record them.
   virtual bool only_enqueues() const = 0;
 

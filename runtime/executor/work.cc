@@ -27,10 +27,15 @@ void KernelWork::Add(const RankPlace& place, const plan::Kernel& kernel, std::un
 }
 
 absl::Status KernelWork::Do(const actor::ActIndex& act) {
+  if (arrived_ != nullptr) {
+    absl::Status status = context_.stream->Record(*arrived_);
+    if (status.ok()) status = arrived_->Synchronize();
+    if (!status.ok()) return status;
+  }
   const RunContext context{.step = steady_ ? RunContext::kNoStep : act.step,
                            .micro_batch = act.micro_batch,
                            .seed = context_.seed,
-                           .stream = context_.stream->handle()};
+                           .stream = arrived_ == nullptr ? context_.stream->handle() : nullptr};
   int64_t begin = track_ == nullptr ? 0 : trace::NowNs();
   for (size_t k = 0; k < calls_.size(); ++k) {
     const Call& call = calls_[k];

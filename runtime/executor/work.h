@@ -70,8 +70,10 @@ class Addresses {
 
 class KernelWork : public FencedWork {
  public:
-  // `steady`: the kernels are a GPU's and enqueue the same in every step, which they are not told.
-  KernelWork(const ActorContext& context, bool steady) : FencedWork(context), steady_(steady) {}
+  // `steady`: the kernels are a GPU's and enqueue the same in every step, which they are not told. `arrived`: of the
+  // host's kernels beside a GPU, which begin when the stream comes to them; else null.
+  KernelWork(const ActorContext& context, bool steady, std::unique_ptr<device::Event> arrived)
+      : FencedWork(context), steady_(steady), arrived_(std::move(arrived)) {}
   absl::Status Do(const actor::ActIndex& act) override;
 
   // `where` goes before the kernel's errors.
@@ -94,6 +96,7 @@ class KernelWork : public FencedWork {
   };
 
   const bool steady_;
+  const std::unique_ptr<device::Event> arrived_;
   std::vector<Call> calls_;
   trace::Track* track_ = nullptr;
   int first_name_ = 0;

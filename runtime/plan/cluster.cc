@@ -202,8 +202,13 @@ absl::Status CheckTiers(const Cluster& cluster) {
       if (value > 0 && std::isfinite(value)) continue;
       return Expected(absl::StrCat(key, ".", rate), "a finite rate above 0", absl::StrCat(value));
     }
-    if (tier.latency_s() >= 0 && std::isfinite(tier.latency_s())) continue;
-    return Expected(key + ".latency_s", "a finite number of 0 or more", absl::StrCat(tier.latency_s()));
+    if (!(tier.latency_s() >= 0 && std::isfinite(tier.latency_s())))
+      return Expected(key + ".latency_s", "a finite number of 0 or more", absl::StrCat(tier.latency_s()));
+    if (!(tier.update_bytes_s() >= 0 && std::isfinite(tier.update_bytes_s())))
+      return Expected(key + ".update_bytes_s", "a finite rate of 0 or more", absl::StrCat(tier.update_bytes_s()));
+    if (tier.update_bytes_s() > 0 && tier.kind() != Tier::HOST)
+      return Expected(key + ".update_bytes_s", "0 of what is no memory of the host",
+                      absl::StrCat(tier.update_bytes_s()));
   }
   return absl::OkStatus();
 }
@@ -267,7 +272,8 @@ Machine MachineOf(const Cluster& cluster) {
   machine.node = {cluster.node().link_bytes_s(), cluster.node().latency_s()};
   machine.network = {cluster.network().link_bytes_s(), cluster.network().latency_s()};
   for (const Tier& tier : cluster.tier()) {
-    machine.tiers.push_back({tier.name(), tier.read_bytes_s(), tier.write_bytes_s(), tier.latency_s()});
+    machine.tiers.push_back(
+        {tier.name(), tier.read_bytes_s(), tier.write_bytes_s(), tier.latency_s(), tier.update_bytes_s()});
   }
   if (kind != nullptr && kind->host) {
     Fill(defaults.contraction_flops, &machine.contraction_flops);

@@ -157,6 +157,10 @@ double TierSeconds(const TierRates& tier, double bytes, bool fetches) {
   return tier.latency_s + bytes / (fetches ? tier.read_bytes_s : tier.write_bytes_s);
 }
 
+double UpdateSeconds(const TierRates& tier, double bytes) {
+  return tier.update_bytes_s > 0 ? bytes / tier.update_bytes_s : 0;
+}
+
 double TransferSeconds(const Machine& machine, double bytes, bool one_node) {
   const Link& link = LinkOf(machine, one_node);
   return link.latency_s + bytes / link.bytes_s;

@@ -27,6 +27,7 @@ struct TierRates {
   std::string name;
   double read_bytes_s = 0, write_bytes_s = 0;  // to the device, and from it
   double latency_s = 0;                        // of a tensor
+  double update_bytes_s = 0;                   // that the host's kernels read and write there; 0: none run there
 };
 
 // One rank, and what joins it to others. The defaults are one core of a current
@@ -139,6 +140,8 @@ const TierRates* FindTier(const Machine& machine, const std::string& name);
 
 // To fetch a tensor of `bytes` from a tier, or to store it there.
 double TierSeconds(const TierRates& tier, double bytes, bool fetches);
+// Of a kernel of the host on what lies there; `bytes` it reads and writes.
+double UpdateSeconds(const TierRates& tier, double bytes);
 
 // Point to point: `bytes` that one rank sends, or receives, on one node or
 // across.

@@ -32,8 +32,8 @@ namespace weft::plan {
 // groups of the job's optimizer, and what it freezes. 7: kernels for several
 // tensors at once; evaluations; caches of functions that go on with sequences.
 // 8: shifts; the job's ring; losses in parts. 9: tiers below the device. 10: runs
-// that do several micro-batches at a time. 11: zigzags.
-inline constexpr int32_t kPlanVersion = 11;
+// that do several micro-batches at a time. 11: zigzags. 12: updates on the host.
+inline constexpr int32_t kPlanVersion = 12;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -137,6 +137,18 @@ bool MovesTiers(const Actor& actor) {
   return actor.kernels_size() > 0 && std::all_of(actor.kernels().begin(), actor.kernels().end(), &MovesTier);
 }
 
+int32_t TierOfWork(const Program& program, int32_t actor) {
+  for (const Kernel& kernel : program.actor(actor).kernels()) {
+    if (MovesTier(kernel)) continue;
+    for (const auto* operands : {&kernel.inputs(), &kernel.outputs()}) {
+      for (int32_t b : *operands) {
+        if (!program.on_device[b]) return program.buffer(program.root[b]).tier();
+      }
+    }
+  }
+  return 0;
+}
+
 std::string TextOf(const ByteRange& bytes) {
   const int64_t tier = bytes.begin / kTierSpan, base = tier * kTierSpan;
   return absl::StrCat("bytes ", bytes.begin - base, " to ", bytes.end - base,

@@ -38,6 +38,11 @@ bool MovesTiers(const Actor& actor);
 inline int32_t BelowOf(const Kernel& move) { return move.name() == kFetch ? move.inputs(0) : move.outputs(0); }
 inline int32_t AboveOf(const Kernel& move) { return move.name() == kFetch ? move.outputs(0) : move.inputs(0); }
 
+struct Program;
+// Index + 1 of the tier in which an actor's kernels work, which the host runs then; 0: on the device. In a valid plan
+// all operands of such an actor lie there.
+int32_t TierOfWork(const Program& program, int32_t actor);
+
 // One act of a step, among those of one stage: the actor that fires, and for which micro-batch.
 struct StageAct {
   int32_t actor = 0;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "absl/container/flat_hash_set.h"
+#include "runtime/plan/devices.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate_parts.h"
 
@@ -127,6 +128,14 @@ absl::Status CheckEnd(const Plan& plan, const Actor& actor, int stage) {
   return absl::OkStatus();
 }
 
+// Where the code of a generated kernel is: what touches a tier the host runs.
+const Code& CodeOf(const Plan& plan, const Stage& stage, const Kernel& kernel) {
+  const auto lies_below = [&](int32_t b) { return b >= 0 && b < stage.buffers_size() && stage.buffers(b).tier() != 0; };
+  const bool below = std::any_of(kernel.inputs().begin(), kernel.inputs().end(), lies_below) ||
+                     std::any_of(kernel.outputs().begin(), kernel.outputs().end(), lies_below);
+  return below && !IsHost(plan.header().target()) ? plan.host_code() : plan.code();
+}
+
 absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
   const Stage& stage = plan.stages(s);
   if (actor.stream() < 0 || actor.stream() >= stage.streams_size()) {
@@ -147,7 +156,7 @@ absl::Status CheckActor(const Plan& plan, int s, const Actor& actor) {
   if (Repeats(actor.reads())) return InvalidPlan("reads: expected each register once");
   if (Repeats(actor.writes())) return InvalidPlan("writes: expected each register once");
   for (int k = 0; k < actor.kernels_size(); ++k) {
-    absl::Status status = CheckKernel(actor.kernels(k), plan.code(), stage.buffers_size());
+    absl::Status status = CheckKernel(actor.kernels(k), CodeOf(plan, stage, actor.kernels(k)), stage.buffers_size());
     if (!status.ok()) return Under(absl::StrCat("kernel ", k, " `", actor.kernels(k).name(), "`"), status);
   }
   if (end) return CheckEnd(plan, actor, s);

@@ -198,8 +198,9 @@ absl::Status CheckAlias(const Placement& placement, const Stage& stage, int b) {
   }
   if (root == b) return absl::OkStatus();
   const Buffer& whole = stage.buffers(root);
-  if (buffer.tier() != 0 || whole.tier() != 0) {
-    return InvalidPlan("alias: expected bytes of the device, got `", whole.name(), "` in a tier");
+  if (buffer.tier() != whole.tier()) {
+    return InvalidPlan("alias: expected bytes of tier ", buffer.tier(), " (0: the device), got `", whole.name(),
+                       "` of tier ", whole.tier());
   }
   // What pads the bytes of the whole belongs to nobody.
   const int64_t slot = LocalBytes(placement, buffer), whole_slot = LocalBytes(placement, whole);

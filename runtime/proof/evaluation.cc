@@ -36,6 +36,7 @@ absl::Status CheckParameter(const Placement& placement, const Buffer& evaluated,
   if (SbpText(placement, evaluated) != SbpText(placement, trained)) {
     return expected("layout", SbpText(placement, trained), SbpText(placement, evaluated));
   }
+  if (evaluated.tier() != trained.tier()) return expected("tier", trained.tier(), evaluated.tier());
   if (evaluated.offset() != trained.offset()) return expected("offset", trained.offset(), evaluated.offset());
   return absl::OkStatus();
 }

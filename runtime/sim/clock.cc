@@ -119,14 +119,15 @@ class Clock {
     Stream& stream = ranks_[s].streams[i];
     stream.busy = true;
     const plan::Actor& actor = programs_[s].actor(stream.cursor.actor());
-    const bool sends = actor.end_case() == plan::Actor::kSend, moves = plan::MovesTiers(actor);
+    const bool sends = actor.end_case() == plan::Actor::kSend;
+    const bool below = plan::MovesTiers(actor) || plan::TierOfWork(programs_[s], stream.cursor.actor()) > 0;
     under_way_.Add({.stage = s,
                     .stream = i,
                     .begin_s = now,
                     .end_s = now + costs_[s][stream.cursor.actor()].seconds,
                     .cause = cause,
-                    .computes = !sends && !moves,
-                    .kernels = actor.kernels_size() > 0 && !moves,
+                    .computes = !sends && !below,
+                    .kernels = actor.kernels_size() > 0 && !below,
                     .collective = actor.collectives_size() > 0,
                     .paced_by = sends ? programs_[0].plan->transfers(actor.send()).target_stage() : s});
   }

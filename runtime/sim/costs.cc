@@ -150,6 +150,12 @@ double SecondsOfMove(const plan::Program& program, const plan::Kernel& kernel, c
   return plan::TierSeconds(*tier, static_cast<double>(program.exact_bytes[b]), fetches);
 }
 
+// Of the tier in which the host does an actor's work; null: it does not, or the rates are not known.
+const plan::TierRates* RatesOfWork(const plan::Program& program, int32_t actor, const plan::Machine& machine) {
+  const int32_t tier = plan::TierOfWork(program, actor);
+  return tier == 0 ? nullptr : plan::FindTier(machine, program.plan->header().cluster().tier(tier - 1).name());
+}
+
 double UnitOf(plan::Actor::Phase phase, bool split) {
   switch (phase) {
     case plan::Actor::FORWARD:
@@ -170,10 +176,15 @@ std::vector<std::vector<double>> KernelSecondsOf(const plan::Program& program, c
   std::vector<std::vector<double>> seconds = FarShares(program, machine);
   plan::Machine here = machine;
   for (int32_t a = 0; a < program.stage->actors_size(); ++a) {
+    const plan::TierRates* const tier = RatesOfWork(program, a, machine);
     for (int k = 0; k < program.actor(a).kernels_size(); ++k) {
       double& kernel = seconds[a][k];
       if (plan::MovesTier(program.actor(a).kernels(k))) {
         kernel = SecondsOfMove(program, program.actor(a).kernels(k), machine);
+        continue;
+      }
+      if (tier != nullptr) {
+        kernel = plan::UpdateSeconds(*tier, program.actor(a).kernels(k).cost().bytes());
         continue;
       }
       if (kernel > 0) here.step_bytes = machine.near_bytes * std::pow(machine.far_bytes / machine.near_bytes, kernel);

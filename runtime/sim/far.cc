@@ -27,9 +27,9 @@ class Memory {
         toucher_(touched_.size(), 0) {}
 
   // How far what an act's kernel touches is, then none of it is far. What it writes in place counts once. What comes
-  // from a tier, or goes there, takes the tier's time.
+  // from a tier, or goes there, takes the tier's time, and so does the host's work in it.
   double Touch(int32_t actor, const plan::Kernel& kernel, int64_t micro_batch) {
-    if (plan::MovesTier(kernel)) return 0;
+    if (plan::MovesTier(kernel) || plan::TierOfWork(program_, actor) > 0) return 0;
     ++kernels_;
     double share = 0, pages = 0;
     for (const auto* side : {&kernel.inputs(), &kernel.outputs()}) {

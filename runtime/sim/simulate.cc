@@ -49,10 +49,11 @@ class Reporter {
  private:
   plan::Stream::Kind KindOf(size_t stage, int stream) const { return programs_[stage].stage->streams(stream).kind(); }
   int StreamOf(const TimedAct& act) const { return programs_[act.stage].actor(act.actor).stream(); }
-  // A collective, an end of a transfer, or a copy from or to a tier, on whatever stream.
+  // A collective, an end of a transfer, a copy from or to a tier, or what the host does there, on whatever stream.
   bool Communicates(const TimedAct& act) const {
     const plan::Actor& actor = programs_[act.stage].actor(act.actor);
-    return actor.kernels_size() == 0 || plan::MovesTiers(actor);
+    return actor.kernels_size() == 0 || plan::MovesTiers(actor) ||
+           plan::TierOfWork(programs_[act.stage], act.actor) > 0;
   }
 
   // A collective of this stage, or a transfer that it sends or receives: both ends of one take the same time.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -31,7 +32,7 @@ constexpr char kJob[] = "tests/oracle/tiny.job", kHost[] = "tests/offload/host.c
                kDisk[] = "tests/offload/disk.cluster";
 constexpr char kSmall[] = "tests/offload/small.cluster";
 constexpr char kOffload[] = "zero.offload=OPTIMIZER", kAll[] = "zero.offload=PARAMETERS",
-               kKept[] = "recompute.offload=true";
+               kKept[] = "recompute.offload=true", kOnHost[] = "zero.update=HOST";
 
 Overrides With(Overrides overrides, const std::string& more) {
   overrides.push_back(more);
@@ -79,6 +80,8 @@ void ExpectSameBits(const Overrides& layout, const Overrides& offloaded) {
 class SameBitsTest : public testing::TestWithParam<Overrides> {};
 
 TEST_P(SameBitsTest, StateBelow) { ExpectSameBits(GetParam(), With(GetParam(), kOffload)); }
+
+TEST_P(SameBitsTest, UpdatedBelow) { ExpectSameBits(GetParam(), With(With(GetParam(), kOffload), kOnHost)); }
 
 class KeptTest : public testing::TestWithParam<Overrides> {};
 
@@ -149,6 +152,8 @@ TEST_P(ParametersTest, AllBelow) {
   ExpectSameBits(GetParam(), offloaded);
 }
 
+TEST_P(ParametersTest, UpdatedBelow) { ExpectSameBits(GetParam(), With(With(GetParam(), kAll), kOnHost)); }
+
 std::vector<Overrides> LayoutsOfParameters() {
   const std::string layers = "model.set=layers=6", noisy = "model.set=dropout=0.1";
   std::vector<Overrides> layouts = {
@@ -208,6 +213,60 @@ TEST(OffloadTest, OnTheDeviceAreTwoPartsOfIt) {
     EXPECT_LT(2 * LargestPart(program), lower / 2) << "this model shows nothing";
     EXPECT_LT(below.stages(0).arena_bytes(), here.stages(0).arena_bytes() - lower / 2);
   }
+}
+
+// The optimizer's state and the parameters that it updates take nothing of the device; what forward and backward read
+// is there for a step, as narrow as they read it.
+TEST(OffloadTest, WhatTheHostUpdatesTakesNothingOfTheDevice) {
+  const Overrides layout = {"batch={global: 1 micro: 1}", "model.set=hidden=256", "precision.compute=BF16"};
+  const plan::Plan here = Compile(layout), below = Compile(With(With(layout, kOffload), kOnHost));
+  ASSERT_EQ(below.stages_size(), 1);
+  const plan::Program program = plan::ProgramOf(below, 0), whole = plan::ProgramOf(here, 0);
+  const auto [parameters, masters] = BytesOf(program, plan::Buffer::PARAMETER);
+  EXPECT_EQ(StateBytes(program), std::pair(int64_t{0}, StateBytes(whole).first));
+  EXPECT_EQ(parameters, 0);
+  EXPECT_EQ(masters, BytesOf(whole, plan::Buffer::PARAMETER).first);
+  // Two bytes of four, but for norms.
+  EXPECT_LT(BytesOf(program, plan::Buffer::WORKING).first, 0.55 * static_cast<double>(masters));
+  // Norms are read as wide as they are kept, and there are some single numbers.
+  const int64_t copies = BytesOf(program, plan::Buffer::WORKING).first - BytesOf(whole, plan::Buffer::WORKING).first;
+  EXPECT_LT(copies, masters / 20);
+  EXPECT_LE(below.stages(0).arena_bytes(),
+            here.stages(0).arena_bytes() - StateBytes(whole).first - masters + copies + 4096);
+}
+
+// Gradients go down while the backward comes to the layers before. The update waits for the norm of all; then the next
+// step's layers are fetched one after another, and the first ones compute meanwhile.
+TEST(OffloadTest, CopiesForTheHostRunBesideTheComputation) {
+  const plan::Plan plan = Compile({kOffload, kOnHost, "model.set=layers=6", "batch={global: 16 micro: 8}"});
+  const absl::StatusOr<sim::Report> report = sim::Simulate(plan, plan::MachineOf(plan));
+  ASSERT_TRUE(report.ok()) << report.status();
+  const plan::Program program = plan::ProgramOf(plan, 0);
+  double begin = HUGE_VAL, end = 0;  // of what computes on micro-batches
+  double fetched = 0, stored = 0, stored_meanwhile = 0, updated = 0;
+  for (const sim::TimedAct& act : report->acts) {
+    const plan::Actor& actor = program.actor(act.actor);
+    if (!program.micro(act.actor) || plan.stages(0).streams(actor.stream()).kind() != plan::Stream::COMPUTE) continue;
+    begin = std::min(begin, act.begin_s);
+    end = std::max(end, act.end_s);
+  }
+  for (const sim::TimedAct& act : report->acts) {
+    const plan::Actor& actor = program.actor(act.actor);
+    const double seconds = act.end_s - act.begin_s;
+    if (plan::TierOfWork(program, act.actor) > 0) {
+      EXPECT_EQ(plan.stages(0).streams(actor.stream()).name(), "work in host");
+      updated += seconds;
+    } else if (plan::MovesTiers(actor) && actor.kernels(0).name() == plan::kStore) {
+      stored += seconds;
+      stored_meanwhile += act.end_s <= end ? seconds : 0;
+    } else if (plan::MovesTiers(actor) && actor.kernels(0).outputs(0) != plan.metrics(0).buffer()) {
+      fetched = act.begin_s < end ? std::max(fetched, act.end_s) : fetched;
+    }
+  }
+  EXPECT_GT(stored_meanwhile, stored / 2);
+  EXPECT_LT(begin, fetched / 2);
+  EXPECT_GT(updated, 0);
+  EXPECT_GE(report->exposed_comm_s, updated) << "nobody waits for what the host does";
 }
 
 // Of the activations that eight layers keep, those of a few are on the device at a time.

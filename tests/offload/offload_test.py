@@ -12,7 +12,8 @@ from programs import JOB, ProgramTest, call, command, corpus, losses, main  # no
 
 CLUSTER = "cluster=../offload/disk.cluster"
 NOISY = ("model.set=dropout=0.1", "batch={global: 8 micro: 4}", CLUSTER)
-OFFLOAD, ALL = "zero.offload=OPTIMIZER", "zero.offload=PARAMETERS"
+HOST = "cluster=../offload/host.cluster"
+OFFLOAD, ALL, BY_HOST = "zero.offload=OPTIMIZER", "zero.offload=PARAMETERS", "zero.update=HOST"
 
 
 def refuse_io_uring():
@@ -64,6 +65,40 @@ class OffloadTest(ProgramTest):
                 self.assertEqual(one.read(), other.read())
         self.assertEqual(os.listdir(self.path("tiers")), [])
 
+    def test_the_host_goes_on_where_the_device_was(self):
+        data = self.write("corpus.txt", corpus(40))
+        here, state, all_ = (self.plan(*NOISY[:2], HOST, "dist.data=2", "zero.stage=1", *more)
+                             for more in ((), (OFFLOAD, BY_HOST), (ALL, BY_HOST)))
+        self.train(here, 9, "--metrics", self.path("here.jsonl"), "--checkpoint-dir", self.path("here"), data=data)
+        flags = ("--checkpoint-dir", self.path("below"), "--metrics", self.path("below.jsonl"), "--resume")
+        for plan, stop in ((state, 3), (here, 6), (all_, 9)):
+            self.train(plan, stop, *flags, data=data)
+        self.assertEqual(losses(self.path("below.jsonl")), losses(self.path("here.jsonl")))
+        for last in ("step-00000009/optimizer.safetensors", "step-00000009/model.safetensors"):
+            with open(self.path(f"here/{last}"), "rb") as one, open(self.path(f"below/{last}"), "rb") as other:
+                self.assertEqual(one.read(), other.read())
+
+    def test_evaluates_what_lies_below(self):
+        data, held_out = self.write("corpus.txt", corpus(40)), self.write("other.txt", corpus(10))
+
+        def found(*more, flags=()):
+            metrics = self.path("m.jsonl")
+            plan = self.plan("data.format=TEXT", "evaluation={graph: \"evaluate\" every: 2}", "batch={global: 8 micro: 4}", *more)
+            self.train(plan, 4, "--metrics", metrics, "--eval-data", held_out, *flags, data=data)
+            with open(metrics) as lines:
+                steps = [line for line in map(json.loads, lines) if "loss" in line or "eval_loss" in line]
+            return [{key: line[key] for key in ("step", "loss", "eval_loss") if key in line} for line in steps]
+
+        tiers = ("--tier-dir", self.path("tiers"))
+        for layout in ((), ("dist.data=2", "zero.stage=2", "precision.compute=BF16"), ("dist.data=2", "zero.stage=3"),
+                       ("dist.pipeline=2", "precision.compute=BF16")):
+            here = found(*layout, HOST)
+            self.assertEqual([line["step"] for line in here if "eval_loss" in line], [2, 4])
+            for below, flags in (((HOST, OFFLOAD), ()), ((HOST, OFFLOAD, BY_HOST), ()), ((HOST, ALL, BY_HOST), ()),
+                                 ((CLUSTER, ALL), tiers)):
+                with self.subTest(layout=layout, below=below):
+                    self.assertEqual(found(*layout, *below, flags=flags), here)
+
     def test_a_full_disk_is_one_error(self):
         plan, data = self.plan(CLUSTER, OFFLOAD), self.write("corpus.txt", corpus(8))
         result = call("weft-run", plan, "--data", data, "--steps", 1, "--tier-dir", self.path("tiers"),
@@ -92,8 +127,10 @@ class OffloadTest(ProgramTest):
                       self.refused(CLUSTER, OFFLOAD, "zero.tier=tape"))
         self.assertIn("zero.tier: expected zero.offload, which says what lies there, got NOTHING",
                       self.refused(CLUSTER, "zero.tier=disk"))
-        self.assertIn("zero.offload: expected NOTHING or OPTIMIZER with evaluation.graph, which finds parameters on the "
-                      "device, got PARAMETERS", self.refused(CLUSTER, ALL, "evaluation={graph: \"loss\"}"))
+        self.assertIn("zero.update=HOST: expected a tier of kind HOST with update_bytes_s, which says at what rate the host "
+                      "updates, got `disk` of kind DISK", self.refused(CLUSTER, OFFLOAD, BY_HOST))
+        self.assertIn("zero.update: expected DEVICE without zero.offload, which says what lies where the host updates, got HOST",
+                      self.refused(CLUSTER, BY_HOST))
         said = self.refused(CLUSTER, OFFLOAD, "zero.tier=floppy")
         self.assertIn("the plan does not fit: stage 0: tier `floppy` of a rank: expected at most 4,096 bytes (4.00 KiB), got ",
                       said)

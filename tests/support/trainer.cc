@@ -56,6 +56,7 @@ absl::StatusOr<std::vector<StepReport>> Train(const TrainOptions& options) {
   RegisterCpuKernels(kernels);
   executor::ClusterOptions cluster_options;
   cluster_options.kernels = options.kernels != nullptr ? options.kernels : &kernels;
+  cluster_options.host_kernels = &kernels;
   cluster_options.device = options.device;
   cluster_options.source = data->source.get();
   cluster_options.seed = job.seed();

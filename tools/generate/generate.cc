@@ -124,6 +124,7 @@ class Generation {
     return {.request = request_.run,
             .plan = plan,
             .kernels = target_->kernels,
+            .host_kernels = target_->host_kernels,
             .device = target_->device.get(),
             .communicator = target_->nccl.communicator.get(),
             .processes = processes_,

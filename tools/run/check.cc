@@ -24,9 +24,12 @@ namespace weft::run {
 namespace {
 
 absl::Status CheckCode(const Request& request, const plan::Plan& plan) {
-  if (plan.code().symbols().empty()) return absl::OkStatus();
-  const absl::Status status = code::Load(plan.code()).status();
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(request.plan, ": ", status.message()));
+  for (const plan::Code* code : {&plan.code(), &plan.host_code()}) {
+    if (code->symbols().empty()) continue;
+    const absl::Status status = code::Load(*code).status();
+    if (!status.ok()) return absl::Status(status.code(), absl::StrCat(request.plan, ": ", status.message()));
+  }
+  return absl::OkStatus();
 }
 
 // The largest of all ranks, in bytes.

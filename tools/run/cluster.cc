@@ -171,6 +171,7 @@ absl::StatusOr<std::unique_ptr<executor::Cluster>> StartCluster(const Context& c
                                                                 Beside* beside) {
   auto cluster = CreateClusters(context,
                                 {.kernels = &context.kernels,
+                                 .host_kernels = context.device == nullptr ? &context.kernels : &context.host_kernels,
                                  .source = source,
                                  .sink = sink,
                                  .seed = seed,

@@ -86,6 +86,7 @@ absl::StatusOr<std::unique_ptr<Target>> OpenTarget(const plan::Plan& plan, const
                                 .attention = {.deterministic = request.deterministic, .note = std::move(note)}});
   if (!device.ok()) return device.status();
   RegisterCudaKernels(target->kernels);
+  RegisterCpuKernels(target->host_kernels);
   target->device = *std::move(device);
   if (!processes.alone()) MakeCommunicator(target->nccl, target->device->gpu(), processes);
   return target;

@@ -20,7 +20,7 @@
 namespace weft::run {
 
 struct Target {
-  KernelRegistry kernels;
+  KernelRegistry kernels, host_kernels;          // the second of what the host does beside a GPU
   std::unique_ptr<cuda::Driver> driver;          // null on the host
   std::unique_ptr<cuda::lt::CublasLt> cublaslt;  // null on the host, or if there is none
   std::unique_ptr<cuda::dnn::Cudnn> cudnn;       // null on the host, or if there is none

@@ -21,6 +21,7 @@ struct Context {
   const Request& request;
   const plan::Plan& plan;  // verified
   const KernelRegistry& kernels;
+  const KernelRegistry& host_kernels;      // of what the host does beside a GPU
   device::Device* device;                  // of all ranks of this process; null: the host
   collective::Communicator* communicator;  // of this process's rank; null: that of the processes
   Processes& processes;
@@ -31,7 +32,7 @@ struct Context {
 
   // The same for another plan of the same run.
   Context With(const plan::Plan& other) const {
-    return {request, other, kernels, device, communicator, processes, out, err, on_fault};
+    return {request, other, kernels, host_kernels, device, communicator, processes, out, err, on_fault};
   }
 
   // A line for people, once; none if it is empty.

@@ -117,6 +117,11 @@ bool SumKernel::classof(mlir::Operation *op) {
 
 bool InputKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
 
+bool worksBelow(mlir::Operation *op) {
+  return llvm::isa<KernelOp>(op) && !llvm::isa<MoveKernel>(op) && op->getNumOperands() > 0 &&
+         llvm::all_of(op->getOperands(), [](mlir::Value operand) { return !tierOf(operand).empty(); });
+}
+
 Section sectionOf(mlir::Operation *work) {
   return llvm::TypeSwitch<mlir::Operation *, Section>(work).Case<KernelOp, CollectiveOp, SendOp, ReceiveOp>(
       [](auto op) { return op.getSection(); });

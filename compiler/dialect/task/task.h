@@ -84,8 +84,15 @@ public:
   mlir::Value getOnDevice() { return fetches() ? getOutputs()[0] : getInputs()[0]; }
 };
 
+/// An attribute of a parameter's buffer in a function that is evaluated between the steps of a training: it lies where
+/// that one has it, which no pass changes.
+inline constexpr llvm::StringLiteral kHeldName("held");
+
 /// The tier in which a buffer lies; empty: on the device.
 llvm::StringRef tierOf(mlir::Value buffer);
+
+/// Whether an op is a kernel that the host runs on what lies in a tier: all that it touches does.
+bool worksBelow(mlir::Operation *op);
 
 /// Gives a result of the graph to the host: ins (buffer), no outs.
 class OutputKernel : public KernelOp {

@@ -18,9 +18,10 @@ using task::Section;
 // Builds the programs of one graph.
 class Localizer {
 public:
-  // `tier`: where state of the optimizer lies, and `parameters` and their gradients too; empty: on the device.
-  Localizer(GraphOp graph, llvm::StringRef tier, bool parameters)
-      : graph_(graph), tier_(tier), parameters_(parameters), sections_(graph), b_(graph) {}
+  // `tier`: where state of the optimizer lies, and `parameters` and their gradients too; empty: on the device. `host`:
+  // parameters are updated there.
+  Localizer(GraphOp graph, llvm::StringRef tier, bool parameters, bool host)
+      : graph_(graph), tier_(tier), parameters_(parameters), host_(host), sections_(graph), b_(graph) {}
 
   llvm::LogicalResult run() {
     for (auto [stage, placement] : llvm::enumerate(graph_.getPlacements())) {
@@ -297,7 +298,7 @@ private:
     }
     made.setInit(name);
     made.setInitAttributesAttr(attributes.getDictionary(b_.getContext()));
-    if (ofOptimizer || (parameters_ && made.getKind() == BufferKind::Parameter)) {
+    if (ofOptimizer || ((parameters_ || host_) && made.getKind() == BufferKind::Parameter)) {
       lower(made);
     }
     if (parameter.getStored()) {
@@ -321,7 +322,9 @@ private:
       auto made = task::rootOf(sum).getDefiningOp<task::BufferOp>();
       if (made.getKind() == BufferKind::Activation || made.getKind() == BufferKind::Communication) {
         made.setKind(BufferKind::Gradient);
-        lowerGradient(made);
+        if (parameters_ || host_) {
+          lower(made);
+        }
       }
       return;
     }
@@ -329,12 +332,8 @@ private:
     map_[op.getResult()] = made;
     SmallVector<Value> in{map_.lookup(op.getInput()), made};
     kernel(op, task::AccumulateKernel::kName, in, made.getBuffer(), {}, moves(op, op.getInput(), 3, true));
-    lowerGradient(made);
-  }
-
-  void lowerGradient(task::BufferOp sum) {
     if (parameters_) {
-      lower(sum);
+      lower(made);
     }
   }
 
@@ -502,7 +501,7 @@ private:
 
   GraphOp graph_;
   const llvm::StringRef tier_;
-  const bool parameters_;
+  const bool parameters_, host_;
   Sections sections_;
   mlir::OpBuilder b_;
   SmallVector<task::ProgramOp> programs_;
@@ -521,7 +520,7 @@ struct Localize : impl::LocalizeBase<Localize> {
       getOperation().emitError() << "expected one weft.graph, got " << graphs.size();
       return signalPassFailure();
     }
-    if (failed(Localizer(graphs[0], llvm::StringRef(offload), parameters).run())) {
+    if (failed(Localizer(graphs[0], llvm::StringRef(offload), parameters, host).run())) {
       return signalPassFailure();
     }
     graphs[0].erase();

@@ -184,9 +184,10 @@ private:
 
   static bool mayDie(Value root) {
     auto buffer = root.getDefiningOp<task::BufferOp>();
-    return buffer && llvm::is_contained(
-                         {task::BufferKind::Activation, task::BufferKind::Gradient, task::BufferKind::Communication},
-                         buffer.getKind());
+    return buffer && !buffer.getTier() &&
+           llvm::is_contained(
+               {task::BufferKind::Activation, task::BufferKind::Gradient, task::BufferKind::Communication},
+               buffer.getKind());
   }
 
   static int64_t slotsOf(task::BufferOp buffer) { return int64_t(buffer.getSlots()); }

@@ -34,10 +34,17 @@ def ScheduleTiers : Pass<"weft-schedule-tiers", "::weft::task::ProgramOp"> {
     What the forward of a layer keeps for its backward is stored in the tier `activations`, and fetched to another buffer
     of the device, which the backward reads. Not what the backward reads first, of the last layer of a chunk; and nothing so
     small.
+
+    With `host` the host updates state where it lies (host_work.h): what its kernels read is stored, and what they make is
+    fetched once a step, in the begin section if it is state or made there, as is what a function finds below that cannot come
+    for each use. With `whole` that is on the device for all of the
+    step; else layers fetch it, as they do other state.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let options = [
     Option<"activations", "activations", "std::string", "\"\"", "the tier of what layers keep; empty: the device">,
+    Option<"host", "host", "bool", "false", "the host updates what lies in a tier">,
+    Option<"whole", "whole", "bool", "false", "what the host updates is on the device for all of a step">,
   ];
   let statistics = [Statistic<"numMoved", "moved", "buffers that are copied">];
 }
@@ -56,7 +63,8 @@ def ScheduleActors : Pass<"weft-schedule-actors", "::weft::task::ProgramOp"> {
     on the communication stream, beside the backward; what could overtake a collective of the backward over a
     common mesh axis waits for that one (buckets.h). Beside them the compute stream does what it can do so far, of
     each bundle before the next (step_order.h). Copies from and to a tier are on a stream of the tier's name, a part
-    of the state ahead of the updates (tier_stream.h).
+    of the state ahead of the updates (tier_stream.h). What the host computes is on another one, in the order in which what it
+    reads is there.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
   let statistics = [Statistic<"numActors", "actors", "actors made">];

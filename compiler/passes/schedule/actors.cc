@@ -4,6 +4,7 @@
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/schedule/buckets.h"
 #include "compiler/passes/schedule/communication_stream.h"
+#include "compiler/passes/schedule/host_work.h"
 #include "compiler/passes/schedule/passes.h"
 #include "compiler/passes/schedule/postpone.h"
 #include "compiler/passes/schedule/step_order.h"
@@ -37,13 +38,18 @@ StreamKind streamOf(Operation *op, bool overlap, const CommunicationStream &stre
   if (llvm::isa<task::SendOp, task::ReceiveOp>(op)) {
     return StreamKind::Communication;
   }
-  return llvm::isa<task::InputKernel, task::MoveKernel>(op) ? StreamKind::Host : StreamKind::Compute;
+  const bool isHost = llvm::isa<task::InputKernel, task::MoveKernel>(op) || task::worksBelow(op);
+  return isHost ? StreamKind::Host : StreamKind::Compute;
 }
 
 // Each end of a transfer has a stream of its own, so that none waits behind another. But what is received once a step,
 // such as the gradient of a table that another stage reads too, comes behind what was sent when the step began, such as
-// that table: on any one rank an update then comes after the send of what it changes. A tier has one, too.
+// that table: on any one rank an update then comes after the send of what it changes. A tier has one, too, and so has
+// what the host computes in it.
 std::string laneOf(Operation *op) {
+  if (task::worksBelow(op)) {
+    return "work in " + task::tierOf(op->getOperand(0)).str();
+  }
   if (auto move = llvm::dyn_cast<task::MoveKernel>(op)) {
     return "tier " + task::tierOf(move.getInTier()).str();
   }
@@ -90,7 +96,8 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     findChunks(program);
     postponeReductions(program);
     mlir::Block &body = program.getBody().front();
-    llvm::SmallVector<Operation *> begin, copies, step, metrics; // copies: of the begin section
+    // Of the begin section: what the host does, what is fetched of that, and copies of other state.
+    llvm::SmallVector<Operation *> begin, below, fetches, copies, step, metrics;
     std::map<UnitOrder, llvm::SmallVector<Operation *>> units;
     for (Operation &op : body) {
       if (llvm::isa<task::MetricOp>(op)) {
@@ -100,7 +107,11 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       } else if (task::sectionOf(&op) == Section::Micro) {
         units[orderOf(&op)].push_back(&op);
       } else if (task::sectionOf(&op) == Section::Begin) {
-        (llvm::isa<task::MoveKernel>(op) ? copies : begin).push_back(&op);
+        (task::worksBelow(&op)              ? below
+         : !llvm::isa<task::MoveKernel>(op) ? begin
+         : servesHost(&op)                  ? fetches
+                                            : copies)
+            .push_back(&op);
       } else {
         step.push_back(&op);
       }
@@ -127,6 +138,8 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
     if (failed(machine)) {
       return signalPassFailure();
     }
+    group(body, singly(below), {});
+    group(body, togetherByLayer(fetches), {});
     group(body, withParts(stream.any() ? stream.begin(begin) : singly(begin), copies, *machine), {});
     llvm::SmallVector<Operation *> micro; // as the last micro-batch is done
     for (const schedule::Unit &unit : lastOf(program)) {
@@ -134,6 +147,9 @@ struct ScheduleActors : impl::ScheduleActorsBase<ScheduleActors> {
       if (it != units.end()) {
         llvm::append_range(micro, it->second);
       }
+    }
+    if (llvm::any_of(step, task::worksBelow)) {
+      step = byArrival(step, micro);
     }
     step_ = bundle(program, micro, step, stream);
     mlir::Value last;
@@ -219,6 +235,24 @@ private:
     return portions;
   }
 
+  // Copies that follow one another in one layer and in one direction: an actor each.
+  static std::vector<ActorWork> togetherByLayer(llvm::ArrayRef<Operation *> moves) {
+    std::vector<ActorWork> portions;
+    for (Operation *op : moves) {
+      if (portions.empty() || !goesWith(portions.back().work.back(), op)) {
+        portions.push_back({{}, "", {}, true});
+      }
+      portions.back().work.push_back(op);
+    }
+    return portions;
+  }
+
+  static bool goesWith(Operation *before, Operation *op) {
+    auto a = llvm::dyn_cast<task::MoveKernel>(before), b = llvm::dyn_cast<task::MoveKernel>(op);
+    return a && b && servesHost(a) && servesHost(b) && a.fetches() == b.fetches() &&
+           layerOf(ir::scopeOf(a)) == layerOf(ir::scopeOf(b));
+  }
+
   // The bundles of gradients first, each an actor. What reads another bundle than those before it is a new actor, so
   // that only it waits; so is what uses another part of what comes from a tier.
   void groupStep(mlir::Block &body, const StepOrder &order, llvm::ArrayRef<Operation *> micro,
@@ -258,7 +292,12 @@ private:
         group(body, some, {});
         some.clear();
       }
-      some.push_back({{op}, "", step_.afterOf(op), tiers.beginsPart(op)});
+      if (!some.empty() && goesWith(some.back().work.back(), op)) {
+        some.back().work.push_back(op);
+        continue;
+      }
+      const bool isHosts = llvm::isa<task::MoveKernel>(op) || task::worksBelow(op);
+      some.push_back({{op}, "", step_.afterOf(op), isHosts || tiers.beginsPart(op)});
       if (auto it = gathersOf.find(op); it != gathersOf.end()) {
         some.back().work.assign(order.together[it->second].begin(), order.together[it->second].end());
       }

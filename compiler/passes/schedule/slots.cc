@@ -27,8 +27,8 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
     for (mlir::Operation &op : actor.getBody().front()) {
       for (mlir::Value operand : op.getOperands()) {
         Touches &touch = touches[task::rootOf(operand)];
-        touch.moves |=
-            (actor.getStream() == task::StreamKind::Host || actor.getLane()) && !llvm::isa<task::MoveKernel>(op);
+        touch.moves |= (actor.getStream() == task::StreamKind::Host || actor.getLane()) &&
+                       !llvm::isa<task::MoveKernel>(op) && !task::worksBelow(&op);
         touch.actor = touch.actor ? touch.actor : actor;
         touch.passes |= touch.actor != actor;
         touch.stays |= actor.getSection() != task::Section::Micro && !readsLast(&op, operand);
@@ -38,6 +38,10 @@ llvm::MapVector<mlir::Value, Touches> touchesOf(task::ProgramOp program) {
       }
       if (auto sum = llvm::dyn_cast<task::SumKernel>(op)) {
         touches[task::rootOf(sum.getSum())].stays = true;
+      }
+      // A sum that comes from a tier stays there.
+      if (auto move = llvm::dyn_cast<task::MoveKernel>(op); move && move.fetchesSum()) {
+        touches[task::rootOf(move.getInTier())].stays = true;
       }
     }
   }

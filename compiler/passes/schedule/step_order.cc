@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/tier_uses.h"
 
 namespace weft::compiler {
 namespace {
@@ -88,7 +89,7 @@ private:
   Issue *joined(task::CollectiveOp op, size_t waits) {
     const bool isGather = op.getKind() == task::CollectiveKind::AllGather;
     const bool isSum = op.getKind() == task::CollectiveKind::AllReduce && ir::phaseOf(op) == ir::OpPhase::Update;
-    if (!(isGather || isSum) || collectives_.after.contains(op) || issued_ == kLast) {
+    if (!(isGather || isSum) || collectives_.after.contains(op) || issued_ == kLast || comesFromTier(op)) {
       return nullptr;
     }
     for (Issue &issue : llvm::reverse(issues_)) {
@@ -105,6 +106,14 @@ private:
       }
     }
     return nullptr;
+  }
+
+  // What is fetched comes for its own use: an earlier one would wait for it, and it may wait for what that makes.
+  static bool comesFromTier(task::CollectiveOp op) {
+    Value root = task::rootOf(op.getInput());
+    return llvm::any_of(touchersOf(root), [&](Operation *toucher) {
+      return llvm::isa<task::MoveKernel>(toucher) && writesAny(toucher, root);
+    });
   }
 
   int64_t bytesOf(task::CollectiveOp op) { return task::localBytesOf(task::tensorOf(op.getOutput()), placement_); }
@@ -125,9 +134,7 @@ StepOrder byCompletion(task::ProgramOp program, const StepCollectives &collectiv
     return order;
   }
   Waits waits(program, collectives, step);
-  llvm::sort(order.work, [&](Operation *a, Operation *b) {
-    return waits.of(a) != waits.of(b) ? waits.of(a) < waits.of(b) : a->isBeforeInBlock(b);
-  });
+  llvm::stable_sort(order.work, [&](Operation *a, Operation *b) { return waits.of(a) < waits.of(b); });
   order.together = waits.together();
   return order;
 }

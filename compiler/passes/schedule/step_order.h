@@ -18,7 +18,8 @@ struct StepOrder {
 /// - Work that depends on other work stays behind it, and collectives keep their order.
 /// - Work that waits for another stage comes last, so that stages never wait for each other in a circle.
 /// - Gathers that follow one another over the same axes become bundles of at most kBucketBytes, if none reads what
-///   another makes. Example: each rank has updated a share of each parameter, and all shares are gathered.
+///   another makes, or what is fetched from a tier. Example: each rank has updated a share of each parameter, and all
+///   shares are gathered.
 /// - An optimizer's sums over the same axes become such bundles too, if none needs what another makes. Example: the
 /// norms
 ///   of all parameters.

@@ -4,6 +4,7 @@
 
 #include "compiler/analysis/layer.h"
 #include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/host_work.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft::compiler {
@@ -66,7 +67,7 @@ TierStream::TierStream(llvm::ArrayRef<Operation *> work, llvm::ArrayRef<Operatio
   llvm::MapVector<Value, Part> states; // by the buffer on the device
   for (Operation *op : work) {
     auto move = llvm::dyn_cast<task::MoveKernel>(op);
-    if (!move) {
+    if (!move || servesHost(op)) {
       computed.push_back(op);
       continue;
     }

@@ -3,6 +3,7 @@
 #include "compiler/analysis/layer.h"
 #include "compiler/analysis/unit_order.h"
 #include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/host_work.h"
 #include "ops/layout/ops.h"
 
 namespace weft::compiler {
@@ -75,8 +76,11 @@ bool writesAny(Operation *op, Value root) {
   return llvm::any_of(task::outputsOf(op), [&](Value output) { return task::rootOf(output) == root; });
 }
 
-std::optional<llvm::SmallVector<TierUse>> tierUsesOf(task::BufferOp buffer) {
-  const llvm::SmallVector<Operation *> touchers = touchersOf(buffer);
+std::optional<llvm::SmallVector<TierUse>> tierUsesOf(task::BufferOp buffer, const HostWork *host) {
+  llvm::SmallVector<Operation *> touchers = touchersOf(buffer);
+  const bool isMadeBelow =
+      host && llvm::any_of(touchers, [&](Operation *op) { return host->has(op) && writesAny(op, buffer); });
+  llvm::erase_if(touchers, [&](Operation *op) { return host && host->has(op); });
   if (touchers.empty() || !llvm::all_of(touchers, [&](Operation *op) { return mayMoveFor(op, buffer); })) {
     return std::nullopt;
   }
@@ -98,7 +102,7 @@ std::optional<llvm::SmallVector<TierUse>> tierUsesOf(task::BufferOp buffer) {
       use->work.push_back(op);
     }
   }
-  if (!task::isState(buffer) && !isMadeFirst(uses, buffer)) {
+  if (!task::isState(buffer) && !isMadeBelow && !isMadeFirst(uses, buffer)) {
     return std::nullopt;
   }
   return uses;

@@ -12,6 +12,8 @@ llvm::SmallVector<mlir::Operation *> touchersOf(mlir::Value buffer);
 bool readsAny(mlir::Operation *op, mlir::Value root);
 bool writesAny(mlir::Operation *op, mlir::Value root);
 
+class HostWork;
+
 /// Work that has a buffer on the device at one time: of a layer in one unit, or of another section.
 struct TierUse {
   task::Section section;
@@ -24,7 +26,8 @@ struct TierUse {
 /// - what a micro-batch touches outside layers;
 /// - state that is written before the step section;
 /// - other buffers that are not made by their first use, alone in its section, and read by the others.
-std::optional<llvm::SmallVector<TierUse>> tierUsesOf(task::BufferOp buffer);
+/// `host`, null if there is none: what it touches there is no use.
+std::optional<llvm::SmallVector<TierUse>> tierUsesOf(task::BufferOp buffer, const HostWork *host);
 
 } // namespace weft::compiler
 

@@ -3,7 +3,9 @@
 #include "compiler/analysis/machine.h"
 #include "compiler/analysis/unit_order.h"
 #include "compiler/dialect/task/registers.h"
+#include "compiler/passes/schedule/host_work.h"
 #include "compiler/passes/schedule/passes.h"
+#include "compiler/passes/schedule/tier_copies.h"
 #include "compiler/passes/schedule/tier_uses.h"
 #include "llvm/ADT/StringMap.h"
 #include "ops/layout/ops.h"
@@ -63,10 +65,19 @@ struct ScheduleTiers : impl::ScheduleTiersBase<ScheduleTiers> {
       return signalPassFailure();
     }
     used_.clear();
-    lowerCopies();
+    settled_.clear();
+    squareAtOnce(*machine);
+    std::optional<HostWork> work;
+    if (host) {
+      work.emplace(getOperation());
+    }
+    lowerCopies(work);
+    if (work) {
+      serve(*work, *machine);
+    }
     llvm::SmallVector<task::BufferOp> lower;
     for (auto buffer : getOperation().getBody().getOps<task::BufferOp>()) {
-      if (buffer.getTier()) {
+      if (buffer.getTier() && !settled_.contains(buffer)) {
         lower.push_back(buffer);
       }
     }
@@ -74,14 +85,127 @@ struct ScheduleTiers : impl::ScheduleTiersBase<ScheduleTiers> {
       leaveKept(plan::FindTier(*machine, activations));
     }
     for (task::BufferOp buffer : lower) {
-      bring(buffer, plan::FindTier(*machine, buffer.getTier()->str()));
+      bring(buffer, work, plan::FindTier(*machine, buffer.getTier()->str()));
     }
   }
 
 private:
+  // What the host's kernels touch lies in the tier. What the device makes of it is stored for them, and what they make
+  // is fetched, once a step or by layers.
+  void serve(const HostWork &work, const CostModel &machine) {
+    llvm::StringRef tier;
+    for (mlir::Value root : work.touched()) {
+      tier = tier.empty() ? task::tierOf(root) : tier;
+    }
+    const plan::TierRates *rates = plan::FindTier(machine, tier.str());
+    for (mlir::Value root : work.touched()) {
+      auto buffer = root.getDefiningOp<task::BufferOp>();
+      llvm::SmallVector<mlir::Operation *> device, below;
+      for (mlir::Operation *op : touchersOf(buffer)) {
+        (work.has(op) ? below : device).push_back(op);
+      }
+      if (llvm::none_of(below, [&](mlir::Operation *op) { return writesAny(op, buffer); })) {
+        if (!isBrought(buffer, work, rates)) {
+          buffer.removeTierAttr();
+          storeFor(buffer, device, below, tier);
+        }
+        continue;
+      }
+      buffer.setTier(tier);
+      if (!llvm::is_contained({task::BufferKind::Parameter, task::BufferKind::Optimizer, task::BufferKind::Working},
+                              buffer.getKind())) {
+        buffer.setKind(task::BufferKind::Activation);
+      }
+      // Parts come ahead of their use, which what is made in the same section cannot.
+      const bool ahead = task::isState(buffer) || task::sectionOf(below.front()) == task::Section::Begin;
+      if (device.empty() || whole || !ahead || !isBrought(buffer, work, rates)) {
+        settled_.insert(buffer);
+        fetchOnce(buffer, device, below);
+      }
+    }
+    for (auto buffer : getOperation().getBody().getOps<task::BufferOp>()) {
+      if (whole && buffer.getTier() && !isHeld(buffer) && !llvm::is_contained(work.touched(), buffer.getBuffer()) &&
+          buffer.getKind() != task::BufferKind::Optimizer && !settled_.contains(buffer)) {
+        buffer.removeTierAttr(); // the host does not update it
+      }
+    }
+  }
+
+  // Whether a function finds a parameter where the training has it between whose steps it is evaluated.
+  static bool isHeld(task::BufferOp buffer) { return buffer->hasAttr(task::kHeldName); }
+
+  // Whether a buffer of the tier comes to the device for each of its uses there.
+  static bool isBrought(task::BufferOp buffer, const std::optional<HostWork> &work, const plan::TierRates *rates) {
+    return buffer.getTier() && tierUsesOf(buffer, work ? &*work : nullptr) &&
+           (buffer.getKind() == task::BufferKind::Optimizer || isLarge(buffer, rates));
+  }
+
+  // Stores what the device makes last of a buffer, which then is what the host's kernels read.
+  void storeFor(task::BufferOp buffer, llvm::ArrayRef<mlir::Operation *> device,
+                llvm::ArrayRef<mlir::Operation *> below, llvm::StringRef tier) {
+    mlir::OpBuilder b(buffer);
+    b.setInsertionPointAfter(buffer);
+    auto lower =
+        b.create<task::BufferOp>(buffer.getLoc(), buffer.getType(), b.getStringAttr(buffer.getName() + "/below"),
+                                 task::BufferKind::Activation, buffer.getUnpaddedAttr());
+    lower.setTier(tier);
+    settled_.insert(lower);
+    replace(b, buffer, lower, below);
+    auto last = llvm::find_if(llvm::reverse(device), [&](mlir::Operation *op) { return writesAny(op, buffer); });
+    b.setInsertionPointAfter(*last);
+    copyTier(b, task::MoveKernel::kStore, buffer, lower, task::sectionOf(below.front()), *last)
+        ->setAttr(kOnceName, b.getUnitAttr());
+    ++numMoved;
+  }
+
+  // Fetches what the host makes, in the begin section if it is state, else behind what makes it.
+  void fetchOnce(task::BufferOp buffer, llvm::ArrayRef<mlir::Operation *> device,
+                 llvm::ArrayRef<mlir::Operation *> below) {
+    if (device.empty()) {
+      return;
+    }
+    const bool isState = task::isState(buffer);
+    mlir::OpBuilder b(buffer);
+    b.setInsertionPointAfter(buffer);
+    mlir::Operation *last = nullptr; // that makes it
+    for (mlir::Operation *op : below) {
+      last = writesAny(op, buffer) ? op : last;
+    }
+    auto here =
+        b.create<task::BufferOp>(buffer.getLoc(), buffer.getType(), b.getStringAttr(buffer.getName() + "/here"),
+                                 isState ? task::BufferKind::Working : buffer.getKind(), buffer.getUnpaddedAttr());
+    replace(b, buffer, here, device);
+    const task::Section section = isState ? task::Section::Begin : task::sectionOf(last);
+    if (isState) {
+      b.setInsertionPoint(device.front());
+    } else {
+      b.setInsertionPointAfter(last);
+    }
+    auto reader = llvm::find_if(device, [](mlir::Operation *op) { return !llvm::isa<task::MetricOp>(op); });
+    copyTier(b, task::MoveKernel::kFetch, buffer, here, section, reader == device.end() ? last : *reader)
+        ->setAttr(kOnceName, b.getUnitAttr());
+    ++numMoved;
+  }
+
+  // What `ops` touch of one buffer is of another one.
+  static void replace(mlir::OpBuilder &b, mlir::Value from, mlir::Value to, llvm::ArrayRef<mlir::Operation *> ops) {
+    llvm::DenseMap<mlir::Value, mlir::Value> views;
+    views[from] = to;
+    for (mlir::Operation *op : ops) {
+      for (mlir::OpOperand &operand : op->getOpOperands()) {
+        if (task::rootOf(operand.get()) == from) {
+          operand.set(viewOf(b, operand.get(), views));
+        }
+      }
+    }
+  }
+
   // What the begin section makes of what lies in a tier, as narrow copies of parameters, lies there too.
-  void lowerCopies() {
+  void lowerCopies(const std::optional<HostWork> &work) {
     for (auto kernel : getOperation().getBody().getOps<task::KernelOp>()) {
+      if (whole || (work && work->has(kernel))) {
+        continue;
+      }
       for (mlir::Value input : kernel.getSection() == task::Section::Begin ? kernel.getInputs() : mlir::ValueRange()) {
         for (mlir::Value output : task::tierOf(input).empty() ? mlir::ValueRange() : kernel.getOutputs()) {
           auto buffer = output.getDefiningOp<task::BufferOp>();
@@ -119,53 +243,32 @@ private:
     };
     task::BufferOp below = make("/below"), back = make("/back");
     below.setTier(llvm::StringRef(activations));
-    llvm::DenseMap<mlir::Value, mlir::Value> views;
-    views[buffer] = back;
-    for (mlir::Operation *reader : kept.readers) {
-      for (mlir::OpOperand &operand : reader->getOpOperands()) {
-        if (task::rootOf(operand.get()) == buffer) {
-          operand.set(viewOf(b, operand.get(), views));
-        }
-      }
-    }
+    replace(b, buffer, back, kept.readers);
     b.setInsertionPointAfter(kept.writer);
-    copy(b, task::MoveKernel::kStore, buffer, below, kept.writer);
+    copyTier(b, task::MoveKernel::kStore, buffer, below, task::Section::Micro, kept.writer);
     // A schedule has the part of a backward that makes gradients of weights behind the other one.
     auto first =
         llvm::find_if(kept.readers, [](mlir::Operation *op) { return ir::phaseOf(op) != ir::OpPhase::Weight; });
     b.setInsertionPoint(kept.readers.front());
-    copy(b, task::MoveKernel::kFetch, below, back, first == kept.readers.end() ? kept.readers.front() : *first);
-  }
-
-  // The same view of another buffer, where `views` has that of each buffer.
-  static mlir::Value viewOf(mlir::OpBuilder &b, mlir::Value view, llvm::DenseMap<mlir::Value, mlir::Value> &views) {
-    if (mlir::Value known = views.lookup(view)) {
-      return known;
-    }
-    auto alias = view.getDefiningOp<task::AliasOp>();
-    mlir::Value source = viewOf(b, alias.getSource(), views);
-    return views[view] = b.create<task::AliasOp>(alias.getLoc(), alias.getType(), source, alias.getUnpaddedAttr());
-  }
-
-  static int64_t bytesOf(task::BufferOp buffer) {
-    return task::localBytesOf(task::tensorOf(buffer), buffer->getParentOfType<task::ProgramOp>().getPlacement());
-  }
-
-  // Whether the latency of its tier is no more than half of a copy.
-  static bool isLarge(task::BufferOp buffer, const plan::TierRates *tier) {
-    return !tier || plan::TierSeconds(*tier, double(bytesOf(buffer)), /*fetches=*/true) >= 2 * tier->latency_s;
+    copyTier(b, task::MoveKernel::kFetch, below, back, task::Section::Micro,
+             first == kept.readers.end() ? kept.readers.front() : *first);
   }
 
   // A buffer that lies in a tier comes to the device for each of its uses; or lies on the device after all.
-  void bring(task::BufferOp buffer, const plan::TierRates *tier) {
-    std::optional<llvm::SmallVector<TierUse>> uses = tierUsesOf(buffer);
-    if (!uses || (buffer.getKind() != task::BufferKind::Optimizer && !isLarge(buffer, tier))) {
-      buffer.removeTierAttr();
+  void bring(task::BufferOp buffer, const std::optional<HostWork> &work, const plan::TierRates *tier) {
+    const llvm::SmallVector<mlir::Operation *> touchers = touchersOf(buffer);
+    const bool once = isHeld(buffer) && whole && !llvm::all_of(touchers, [](mlir::Operation *op) {
+                        return llvm::isa<task::KernelOp>(op) && task::sectionOf(op) == task::Section::Begin;
+                      });
+    if (once || !isBrought(buffer, work, tier)) {
+      if (isHeld(buffer)) {
+        fetchOnce(buffer, touchers, {});
+      } else {
+        buffer.removeTierAttr();
+      }
       return;
     }
-    if (!task::isState(buffer)) {
-      squareAtOnce(buffer, *uses);
-    }
+    const std::optional<llvm::SmallVector<TierUse>> uses = tierUsesOf(buffer, work ? &*work : nullptr);
     for (const TierUse &use : *uses) {
       bring(buffer, use);
     }
@@ -174,25 +277,37 @@ private:
 
   // The squares of a gradient that one micro-batch makes, for the norm of all, are summed while it is on the device;
   // not of one that is reduced, for which no kernel waits meanwhile.
-  static void squareAtOnce(task::BufferOp buffer, llvm::SmallVectorImpl<TierUse> &uses) {
-    llvm::SmallVectorImpl<mlir::Operation *> &work = uses.front().work;
+  void squareAtOnce(const CostModel &machine) {
+    for (auto buffer : llvm::to_vector(getOperation().getBody().getOps<task::BufferOp>())) {
+      const std::string tier = buffer.getTier().value_or("").str();
+      if (task::isState(buffer) || tier.empty()) {
+        continue;
+      }
+      if (isBrought(buffer, std::nullopt, plan::FindTier(machine, tier))) {
+        squareAtOnce(*tierUsesOf(buffer, nullptr));
+      } else {
+        buffer.removeTierAttr();
+      }
+    }
+  }
+
+  static void squareAtOnce(llvm::ArrayRef<TierUse> uses) {
+    llvm::ArrayRef<mlir::Operation *> work = uses.front().work;
     if (uses.front().section != task::Section::Micro || llvm::isa<task::SumKernel>(work.front()) ||
         !llvm::isa<task::KernelOp>(work.back())) {
       return;
     }
-    llvm::erase_if(uses, [&](const TierUse &use) {
+    for (const TierUse &use : uses) {
       auto squares = llvm::dyn_cast<task::KernelOp>(use.work.front());
       if (use.section != task::Section::Step || use.work.size() > 1 || !squares || squares.getName() != "square_sum" ||
           squares.getInputs().size() != 1) {
-        return false;
+        continue;
       }
       squares.setSection(task::Section::Micro);
       ir::setBelongings(squares, ir::belongingsOf(work.back()));
       squares->moveAfter(work.back());
       squares.getOutputs()[0].getDefiningOp()->moveBefore(squares);
-      work.push_back(squares);
-      return true;
-    });
+    }
   }
 
   // Every write makes a view of its own of what is on the device: a register has one writer.
@@ -228,14 +343,14 @@ private:
     }
     if (reads) {
       b.setInsertionPoint(first);
-      task::KernelOp fetch = copy(b, task::MoveKernel::kFetch, buffer, here, first);
+      task::KernelOp fetch = copyTier(b, task::MoveKernel::kFetch, buffer, here, use.section, first);
       if (llvm::isa<task::SumKernel>(first)) {
         fetch.setConstantsAttr(b.getDictionaryAttr(b.getNamedAttr(task::MoveKernel::kSum, b.getI64IntegerAttr(1))));
       }
     }
     if (written) {
       b.setInsertionPointAfter(last);
-      copy(b, task::MoveKernel::kStore, views[buffer], buffer, last);
+      copyTier(b, task::MoveKernel::kStore, views[buffer], buffer, use.section, last);
     }
   }
 
@@ -248,19 +363,8 @@ private:
     return mlir::StringAttr::get(&getContext(), count > 1 ? name + "#" + std::to_string(count) : name);
   }
 
-  // Belongs where `neighbour` does.
-  static task::KernelOp copy(mlir::OpBuilder &b, llvm::StringRef name, mlir::Value from, mlir::Value to,
-                             mlir::Operation *neighbour) {
-    auto buffer = task::rootOf(from).getDefiningOp<task::BufferOp>();
-    auto kernel = b.create<task::KernelOp>(buffer.getLoc(), b.getStringAttr(name), from, to, b.getDictionaryAttr({}),
-                                           task::sectionOf(neighbour), mlir::DenseI64ArrayAttr());
-    kernel.setCostAttr(b.getDenseF64ArrayAttr({0, 0, double(bytesOf(buffer))}));
-    ir::setBelongings(kernel, ir::belongingsOf(neighbour));
-    kernel->removeAttr("stage"); // the program tells
-    return kernel;
-  }
-
-  llvm::StringMap<int> used_; // names
+  llvm::StringMap<int> used_;           // names
+  llvm::DenseSet<mlir::Value> settled_; // the host's, whose copies are made
 };
 
 } // namespace

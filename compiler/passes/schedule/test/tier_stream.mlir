@@ -32,7 +32,7 @@
 !a = !task.buffer<tensor<16xf32, #weft.sbp<>>>
 !b = !task.buffer<tensor<32xf32, #weft.sbp<>>>
 task.program @parts on #weft.placement<"cpu", [], [0]> micro_batches(1)
-    attributes {weft.machine = {tier.disk = array<f64: 1.0e9, 1.0e9, 1.0e-3>, launch_s = 0.0, memory_bytes_s = 1.0e6}} {
+    attributes {weft.machine = {tier.disk = array<f64: 1.0e9, 1.0e9, 1.0e-3, 0.0>, launch_s = 0.0, memory_bytes_s = 1.0e6}} {
   %w0 = task.buffer "w0" parameter init "fill" {} : !a
   %w1 = task.buffer "w1" parameter init "fill" {} : !a
   %w2 = task.buffer "w2" parameter init "fill" {} : !b

@@ -30,7 +30,7 @@
 !v = !task.buffer<tensor<4096xf32, #weft.sbp<>>>
 !s = !task.buffer<tensor<4xf32, #weft.sbp<>>>
 task.program @kept on #weft.placement<"cpu", [], [0]> micro_batches(1)
-    attributes {weft.machine = {tier.disk = array<f64: 1.0e9, 1.0e9, 1.0e-5>}} {
+    attributes {weft.machine = {tier.disk = array<f64: 1.0e9, 1.0e9, 1.0e-5, 0.0>}} {
   %x0 = task.buffer "x0" activation : !b
   %x1 = task.buffer "x1" activation : !b
   %x2 = task.buffer "x2" activation : !b
