@@ -141,6 +141,14 @@ void AddOverlap(Dice& dice, Layout& layout) {
   if (layout.micro_batches > 1 && dice.Percent(35)) layout.overlap = dice.Of({1, 2, 2, 2, 3});
 }
 
+void AddTiers(Dice& dice, Layout& layout) {
+  if (dice.Percent(35)) {
+    layout.offload = dice.Of({"OPTIMIZER", "PARAMETERS", "PARAMETERS"});
+    layout.by_host = dice.Percent(50);
+  }
+  layout.kept = dice.Percent(20);
+}
+
 Case RandomCase(uint64_t seed) {
   Dice dice(seed);
   Case made;
@@ -154,6 +162,7 @@ Case RandomCase(uint64_t seed) {
   made.machine.search = dice.Percent(15);
   made.machine.fast_links = dice.Percent(40);
   AddOverlap(dice, made.layout);
+  AddTiers(dice, made.layout);
   return made;
 }
 
@@ -201,6 +210,9 @@ Overrides OverridesOf(const Layout& layout, const std::string& schedule_file) {
   if (!layout.fusion) all.push_back("graph.fusion=false");
   if (layout.broadcast) all.push_back("graph.inference=BROADCAST");
   if (layout.ring) all.push_back("graph.ring=ALWAYS");
+  if (!layout.offload.empty()) all.push_back("zero.offload=" + layout.offload);
+  if (layout.by_host) all.push_back("zero.update=HOST");
+  if (layout.kept) all.push_back("recompute.offload=true");
   for (int64_t data : layout.meshes) {
     all.push_back(absl::StrCat("pipeline.stages={data: ", data, " tensor: ", layout.tensor,
                                " context: ", layout.context, " expert: ", layout.expert, "}"));
@@ -279,6 +291,10 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.fusion = true; });
   append([](Case& c) { c.layout.broadcast = false; });
   append([](Case& c) { c.layout.ring = false; });
+  append([](Case& c) { c.layout.offload = "", c.layout.by_host = false; });
+  append([](Case& c) { c.layout.by_host = false; });
+  append([](Case& c) { c.layout.offload = c.layout.offload.empty() ? "" : "OPTIMIZER"; });
+  append([](Case& c) { c.layout.kept = false; });
   append([](Case& c) { c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = 1, c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = std::min<int64_t>(c.layout.micro_batches, 2); });

@@ -30,6 +30,9 @@ struct Layout {
   bool broadcast = false;       // graph.inference
   int64_t overlap = 0;          // micro-batches under way together; 0: the job says nothing
   bool ring = false;            // graph.ring: keys go round wherever they can
+  std::string offload;          // zero.offload; empty: the job says nothing
+  bool by_host = false;         // zero.update
+  bool kept = false;            // recompute.offload
   std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
 };
 
@@ -48,10 +51,11 @@ struct Case {
 // Depends on the seed alone.
 Case RandomCase(uint64_t seed);
 
-// A layout of a model of which this is known. It may be forbidden. What AddOverlap() adds is drawn last: what other
-// seeds have made is made again.
+// A layout of a model of which this is known. It may be forbidden. What AddOverlap() adds, and then AddTiers(), is
+// drawn last: what other seeds have made is made again.
 Layout RandomLayout(Dice& dice, const Traits& traits);
 void AddOverlap(Dice& dice, Layout& layout);
+void AddTiers(Dice& dice, Layout& layout);
 
 // What both runs' jobs have in common, as text; `file` is the model file. The schedule file is beside it.
 std::string JobOf(const Case& a_case, const std::string& file);

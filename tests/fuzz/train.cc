@@ -109,7 +109,7 @@ absl::StatusOr<plan::Plan> Compile(const std::string& text, const std::vector<st
   if (!job.ok()) return job.status();
   compiler::CompileOptions options;
   options.job = *job;
-  options.cluster = *LoadCluster("");
+  options.cluster = *LoadCluster("", {kTier});
   options.cluster.mutable_device()->set_memory_bytes(machine.search ? 0 : int64_t{1} << 32);
   if (machine.fast_links) {
     options.cluster.mutable_node()->set_link_bytes_s(1e12);

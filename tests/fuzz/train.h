@@ -16,6 +16,10 @@ struct Result {
   std::map<std::string, std::vector<float>> initial, state;
 };
 
+// The tier of a cluster, below every device: memory of the host, in which half of a copy of 500 bytes is latency.
+inline constexpr char kTier[] =
+    "cluster.tier={name: \"host\" kind: HOST read_bytes_s: 1e9 write_bytes_s: 5e8 latency_s: 5e-7 update_bytes_s: 1e9}";
+
 // What the compiler is told of the ranks.
 struct Machine {
   bool search = false;      // no room to spare: it looks for arenas as small as can be, which takes seconds

@@ -70,6 +70,7 @@ ZooCase RandomZooCase(uint64_t seed) {
   if (dice.Percent(15)) more.push_back(absl::StrCat("graph.loss_chunks=", 1 + dice.Below(3)));
   if (dice.Percent(85)) made.links = RandomLinks(dice);
   AddOverlap(dice, layout);
+  AddTiers(dice, layout);
   made.overrides = OverridesOf(layout, kOrderFile);
   made.overrides.insert(made.overrides.end(), more.begin(), more.end());
   return made;
@@ -77,7 +78,7 @@ ZooCase RandomZooCase(uint64_t seed) {
 
 std::string TextOf(const ZooCase& a_case) {
   return absl::StrCat("weft compile ", a_case.job, " '", absl::StrJoin(a_case.overrides, "' '"), "' ",
-                      absl::StrJoin(a_case.links, " "), " ", kRoom,
+                      absl::StrJoin(a_case.links, " "), " ", kRoom, " '", kTier, "'",
                       a_case.order.empty() ? "" : absl::StrCat("\n--- ", kOrderFile, "\n", a_case.order));
 }
 
@@ -85,6 +86,7 @@ absl::Status Prove(const ZooCase& a_case, const std::string& root, const std::st
   const std::string path = absl::StrCat(root, "/", a_case.job);
   Overrides links = a_case.links, overrides = a_case.overrides;
   links.push_back(kRoom);
+  links.push_back(kTier);
   if (!a_case.order.empty()) {
     const std::string order = absl::StrCat(folder, "/", kOrderFile);
     std::ofstream(order) << a_case.order;

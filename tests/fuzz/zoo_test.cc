@@ -60,7 +60,30 @@ INSTANTIATE_TEST_SUITE_P(
             {"dist.data=4", "zero.stage=3", "zero.group=2", "batch.micro=4", "batch.global=32"},
             {"cluster.node.count=4", "cluster.node.ranks=2", "cluster.node.link_bytes_s=1e3",
              "cluster.node.latency_s=1e-15", "cluster.network.link_bytes_s=1e18", "cluster.network.latency_s=1e-15"},
-            ""}));
+            ""},
+        // A sum that comes from a tier had a place for each micro-batch that was under way.
+        ZooCase{"models/gpt2/tiny.job",
+                {"dist.tensor=2", "batch.micro=3", "batch.global=15", "batch.overlap=3", "zero.offload=PARAMETERS"},
+                {},
+                ""},
+        // What the host does before the micro-batches waited for the device, which waited for what it makes later.
+        ZooCase{"models/moco/tiny.job",
+                {"dist.data=2", "dist.context=2", "batch.micro=3", "batch.global=3", "graph.ring=ALWAYS",
+                 "precision.compute=BF16", "zero.offload=OPTIMIZER", "zero.update=HOST"},
+                {},
+                ""},
+        // Parts of state came among copies that are done once.
+        ZooCase{"models/moco/tiny.job",
+                {"dist.context=3", "dist.pipeline=2", "batch.micro=2", "batch.global=8", "zero.stage=2",
+                 "zero.offload=PARAMETERS", "zero.update=HOST"},
+                {},
+                ""},
+        // Gathers became a bundle of what is fetched for one after another.
+        ZooCase{"models/llama/tiny.job",
+                {"dist.tensor=2", "batch.micro=1", "batch.global=3", "graph.inference=BROADCAST",
+                 "zero.offload=PARAMETERS"},
+                {},
+                ""}));
 
 }  // namespace
 

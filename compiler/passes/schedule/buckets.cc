@@ -26,13 +26,18 @@ public:
       }
     }
     // Kernels of the step section follow all of the micro-batches in the compute stream; what is received, or reduced
-    // beside it, does not.
+    // beside it, does not, and what is copied between the device and a tier, or done there.
     for (Operation *op : step) {
-      int64_t at = llvm::isa<task::KernelOp>(op) ? int64_t(micro.size()) : -1;
-      if (llvm::isa<CollectiveOp>(op)) {
+      const bool follows = llvm::isa<task::KernelOp>(op) && !llvm::isa<task::MoveKernel>(op) && !task::worksBelow(op);
+      int64_t at = follows ? int64_t(micro.size()) : -1;
+      if (!follows) {
         for (Value input : task::inputsOf(op)) {
           at = std::max(at, placeOf(input));
         }
+      }
+      // What it reads may be written again behind it, as state is.
+      if (auto collective = llvm::dyn_cast<CollectiveOp>(op)) {
+        madeAt_[op] = placeOf(collective.getInput());
       }
       for (Value output : task::outputsOf(op)) {
         writer_[task::rootOf(output)] = {op, at};
@@ -74,7 +79,8 @@ private:
     return it == writer_.end() ? -1 : it->second.second;
   }
 
-  int64_t madeAt(CollectiveOp op) { return placeOf(op.getInput()); }
+  // The same of what a collective of the step section reads.
+  int64_t madeAt(CollectiveOp op) { return madeAt_.at(op); }
 
   bool overtakes(CollectiveOp op, int64_t waitsFor) {
     return llvm::any_of(op.getAxes(), [&](int64_t axis) {
@@ -142,7 +148,8 @@ private:
   ir::PlacementAttr placement_;
   llvm::ArrayRef<Operation *> step_;
   llvm::DenseMap<Value, std::pair<Operation *, int64_t>> writer_; // of a root, the last, and its place
-  bool streamIsUsed_;                                             // the stream has collectives of other sections
+  llvm::DenseMap<Operation *, int64_t> madeAt_;
+  bool streamIsUsed_;                   // the stream has collectives of other sections
   std::map<int64_t, int64_t> lastOver_; // a mesh axis: the last collective that the computation has over it
   std::map<int64_t, Value> lastOf_;     // what that makes
 };
