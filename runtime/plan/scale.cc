@@ -69,6 +69,23 @@ constexpr std::pair<const char*, void (*)(double, Cluster*)> kRates[] = {
     {"network.link_bytes_s", ScaleNetwork},
 };
 
+// "tier.host.bytes_s", "tier.host.update_bytes_s". False for another key, or another tier.
+bool ScaleTier(const std::string& key, double factor, Cluster* cluster) {
+  for (Tier& tier : *cluster->mutable_tier()) {
+    const std::string prefix = absl::StrCat("tier.", tier.name(), ".");
+    if (key == prefix + "bytes_s") {
+      tier.set_read_bytes_s(tier.read_bytes_s() * factor);
+      tier.set_write_bytes_s(tier.write_bytes_s() * factor);
+      return true;
+    }
+    if (key == prefix + "update_bytes_s") {
+      tier.set_update_bytes_s(tier.update_bytes_s() * factor);
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::Status ScaleRate(const std::string& key, double factor, Cluster* cluster) {
@@ -84,6 +101,10 @@ absl::Status ScaleRate(const std::string& key, double factor, Cluster* cluster) 
       return absl::OkStatus();
     }
     absl::StrAppend(&keys, keys.empty() ? "" : ", ", name);
+  }
+  if (ScaleTier(key, factor, cluster)) return absl::OkStatus();
+  for (const Tier& tier : cluster->tier()) {
+    absl::StrAppend(&keys, ", tier.", tier.name(), ".bytes_s, tier.", tier.name(), ".update_bytes_s");
   }
   return absl::InvalidArgumentError(
       absl::StrCat(key, ": expected a rate that can be so many times as large (", keys, "), got ", factor, "x"));

@@ -15,6 +15,8 @@ namespace weft::plan {
 //   device.other_flops         no table has them
 //   node.link_bytes_s          collectives on one node
 //   network.link_bytes_s       collectives over several
+//   tier.NAME.bytes_s          copies from and to a tier; nothing that is measured says it otherwise
+//   tier.NAME.update_bytes_s   what the host does there
 // Of the seconds of a collective those of the smallest entry of its kind and group stay: its latency. A machine has
 // as many rates as there are keys, whoever scales one does so here. InvalidArgument, which begins with the key: another
 // key, or a factor that is not finite and above 0. Any thread.

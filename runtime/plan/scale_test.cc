@@ -90,6 +90,27 @@ TEST(ScaleTest, WithoutTablesTheRateAloneChanges) {
   EXPECT_EQ(cluster.DebugString(), expected.DebugString());
 }
 
+TEST(ScaleRate, OfATierByItsName) {
+  Cluster cluster;
+  for (const char* name : {"disk", "host.memory"}) {
+    Tier& tier = *cluster.add_tier();
+    tier.set_name(name);
+    tier.set_read_bytes_s(3);
+    tier.set_write_bytes_s(5);
+    tier.set_update_bytes_s(7);
+  }
+  ASSERT_TRUE(ScaleRate("tier.host.memory.bytes_s", 2, &cluster).ok());
+  ASSERT_TRUE(ScaleRate("tier.disk.update_bytes_s", 3, &cluster).ok());
+  EXPECT_EQ(cluster.tier(0).read_bytes_s(), 3);
+  EXPECT_EQ(cluster.tier(0).update_bytes_s(), 21);
+  EXPECT_EQ(cluster.tier(1).read_bytes_s(), 6);
+  EXPECT_EQ(cluster.tier(1).write_bytes_s(), 10);
+  EXPECT_EQ(cluster.tier(1).update_bytes_s(), 7);
+  EXPECT_NE(std::string(ScaleRate("tier.tape.bytes_s", 2, &cluster).message())
+                .find("tier.host.memory.update_bytes_s), got 2x"),
+            std::string::npos);
+}
+
 TEST(ScaleTest, OtherKeysAndFactorsAreRefused) {
   Cluster cluster = Calibrated();
   EXPECT_EQ(ScaleRate("node.count", 2, &cluster).message(),

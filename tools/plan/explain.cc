@@ -95,6 +95,35 @@ class Step {
     return Sorted(std::move(groups));
   }
 
+  std::vector<BelowDevice> Below() const {
+    std::map<std::pair<int32_t, std::string>, BelowDevice> all;  // by tier
+    for (size_t i = 0; i < report_.acts.size(); ++i) {
+      const sim::TimedAct& act = report_.acts[i];
+      const plan::Program& program = programs_[act.stage];
+      const plan::Actor& actor = program.actor(act.actor);
+      const bool moves = plan::MovesTiers(actor);
+      const int32_t tier =
+          moves ? program.buffer(plan::BelowOf(actor.kernels(0))).tier() : plan::TierOfWork(program, act.actor);
+      if (tier == 0 || !scope_.HasActor(program, act.actor)) continue;
+      const std::string what = !moves                                    ? "updated by the host"
+                               : actor.kernels(0).name() == plan::kFetch ? "fetched"
+                                                                         : "stored";
+      BelowDevice& it = all[{tier, what}];
+      it.tier = program.plan->header().cluster().tier(tier - 1).name();
+      it.what = what;
+      for (const plan::Kernel& kernel : actor.kernels()) {
+        const double bytes =
+            moves ? static_cast<double>(program.exact_bytes[plan::BelowOf(kernel)]) : kernel.cost().bytes();
+        it.bytes += bytes / streams_;
+      }
+      it.seconds += (act.end_s - act.begin_s) / streams_;
+      it.exposed_s += report_.exposed_s[i];
+    }
+    std::vector<BelowDevice> rows;
+    for (auto& [key, it] : all) rows.push_back(std::move(it));
+    return rows;
+  }
+
  private:
   struct Group {
     plan::Numbered name;
@@ -267,12 +296,26 @@ constexpr Rate kRates[] = {
      [](const Cluster& c) { return c.device().contraction_flops(); }},
 };
 
-absl::StatusOr<std::vector<Price>> PricesOf(const std::string& path, const plan::Plan& plan, const Cluster& cluster,
-                                            double step_s) {
+// What may be twice as fast of what the plan has below the device.
+std::vector<Price> TierPrices(const std::vector<BelowDevice>& below) {
   std::vector<Price> prices;
+  for (const BelowDevice& it : below) {
+    const bool moves = it.what == "fetched" || it.what == "stored";
+    const Price price{absl::StrCat(moves ? "tier `" : "the host in tier `", it.tier, "`"),
+                      absl::StrCat("cluster.tier.", it.tier, moves ? ".bytes_s=2x" : ".update_bytes_s=2x")};
+    const bool known = std::any_of(prices.begin(), prices.end(), [&](const Price& p) { return p.key == price.key; });
+    if (!known) prices.push_back(price);
+  }
+  return prices;
+}
+
+absl::StatusOr<std::vector<Price>> PricesOf(const std::string& path, const plan::Plan& plan, const Cluster& cluster,
+                                            const std::vector<BelowDevice>& below, double step_s) {
+  std::vector<Price> prices, asked = TierPrices(below);
   for (const Rate& rate : kRates) {
-    if (rate.value(cluster) <= 0) continue;  // nothing of the kind there
-    Price price{rate.name, absl::StrCat(rate.key, "=2x")};
+    if (rate.value(cluster) > 0) asked.push_back({rate.name, absl::StrCat(rate.key, "=2x")});  // else: none there
+  }
+  for (Price& price : asked) {
     Cluster faster = cluster;
     if (absl::Status status = OverrideCluster({price.key}, &faster); !status.ok()) return status;
     const absl::StatusOr<sim::Report> report = Simulated(path, plan, faster);
@@ -301,11 +344,12 @@ absl::StatusOr<Explanation> Explain(const std::string& path, const plan::Plan& p
   Explanation explanation{plan::FiguresOf(plan, sim::PredictionOf(*report), cluster),
                           step.Divide(),
                           step.Communications(),
+                          step.Below(),
                           MemoryOf(programs, *memory, scope),
                           {},
                           std::nullopt};
   if (scope.kind() == Scope::Kind::kPlan) {
-    absl::StatusOr<std::vector<Price>> prices = PricesOf(path, plan, cluster, report->step_s);
+    absl::StatusOr<std::vector<Price>> prices = PricesOf(path, plan, cluster, explanation.below, report->step_s);
     if (!prices.ok()) return prices.status();
     explanation.prices = *std::move(prices);
   }

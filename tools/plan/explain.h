@@ -52,6 +52,17 @@ struct Communication {
   double hidden_s() const { return seconds > exposed_s ? seconds - exposed_s : 0; }
 };
 
+// What goes between the device and a tier, or is done there. Seconds and bytes likewise.
+struct BelowDevice {
+  std::string tier;  // "host"
+  std::string what;  // "fetched", "stored", "updated by the host"
+  double bytes = 0;  // moved, or read and written
+  double seconds = 0;
+  double exposed_s = 0;
+
+  double hidden_s() const { return seconds > exposed_s ? seconds - exposed_s : 0; }
+};
+
 // The memory of a rank of the stage that needs most.
 struct Memory {
   int stage = 0;
@@ -73,6 +84,7 @@ struct Explanation {
   plan::Figures figures;
   Division division;
   std::vector<Communication> communication;  // most exposed first, then what takes longest
+  std::vector<BelowDevice> below;            // by tier
   Memory memory;
   std::vector<Price> prices;  // what saves most first
   std::optional<Traced> traced;

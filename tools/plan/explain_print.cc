@@ -93,6 +93,18 @@ std::string CommunicationText(const std::vector<Communication>& all, bool next_b
                       next_best ? NextBestNotes(all) : "");
 }
 
+std::string BelowText(const std::vector<BelowDevice>& all) {
+  if (all.empty()) return "";
+  plan::Table table(2, {2, 3, 4, 5});
+  table.Add({"", "", "bytes", "takes", "hidden", "exposed"});
+  for (const BelowDevice& it : all) {
+    table.Add({absl::StrCat("tier `", it.tier, "`"), it.what,
+               plan::BytesText(static_cast<int64_t>(std::min(it.bytes, 9e18))), plan::SecondsText(it.seconds),
+               it.seconds > 0 ? plan::ShareText(it.hidden_s() / it.seconds) : "-", plan::SecondsText(it.exposed_s)});
+  }
+  return absl::StrCat("below the device, of a rank in a step\n", table.Text());
+}
+
 std::string MemoryText(const Memory& memory, const Scope& scope) {
   plan::Table categories(2, {1});
   for (int k = 0; k < plan::kCategories; ++k) {
@@ -182,9 +194,9 @@ std::string TextOf(const plan::Plan& plan, const Explanation& explanation, const
   return absl::StrCat(whole ? "" : ScopeText(scope) + ", of a ", "step ", plan::SecondsText(explanation.figures.step_s),
                       mean, whole && !figures.empty() ? ": " + figures : "", "\n",
                       whole ? plan::DecisionText(plan.header().decision()) : "", DivisionText(explanation),
-                      CommunicationText(explanation.communication, !whole), MemoryText(explanation.memory, scope),
-                      JoinedText(plan, scope), TracedText(explanation.traced), whole ? PricesText(explanation) : "",
-                      whole ? MeansText(plan, explanation.figures.step_s) : "");
+                      CommunicationText(explanation.communication, !whole), BelowText(explanation.below),
+                      MemoryText(explanation.memory, scope), JoinedText(plan, scope), TracedText(explanation.traced),
+                      whole ? PricesText(explanation) : "", whole ? MeansText(plan, explanation.figures.step_s) : "");
 }
 
 Json NextBestJson(const Communication& it) {
@@ -221,6 +233,15 @@ nlohmann::ordered_json ExplanationJson(const plan::Plan& plan, const Explanation
                                      {"exposed_comm_s", it.exposed_s},
                                      {"location", it.location},
                                      {"next_best", NextBestJson(it)}});
+  }
+  json["below"] = Json::array();
+  for (const BelowDevice& it : explanation.below) {
+    json["below"].push_back({{"tier", it.tier},
+                             {"what", it.what},
+                             {"bytes", it.bytes},
+                             {"seconds", it.seconds},
+                             {"hidden_s", it.hidden_s()},
+                             {"exposed_s", it.exposed_s}});
   }
   const Memory& memory = explanation.memory;
   json["memory"] = {{"stage", memory.stage},

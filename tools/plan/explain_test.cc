@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/load.h"
@@ -120,6 +121,29 @@ TEST(ExplainTest, PricesCountWhereTablesSayTheRates) {
   const Explanation explanation = Explained(plan, "", keys);
   EXPECT_EQ(explanation.prices[0].name, "matrix products");
   EXPECT_GT(explanation.prices[0].saved_s, 0.4 * explanation.figures.step_s);
+}
+
+// What goes to a tier and from it, what the host does there, and what faster ones would save.
+TEST(ExplainTest, WhatLiesBelowTheDeviceHasItsShare) {
+  plan::Plan plan = plan::ReadCorpusPlan("tests/plans/host.txtpb")->plan;
+  for (plan::Actor& actor : *plan.mutable_stages(0)->mutable_actors()) {
+    if (actor.name() == "update") actor.mutable_kernels(0)->mutable_cost()->set_bytes(2e9);
+  }
+  const Explanation explanation = Explained(plan);
+  ASSERT_EQ(explanation.below.size(), 3u);
+  const auto& [fetched, stored, updated] = std::tie(explanation.below[0], explanation.below[1], explanation.below[2]);
+  EXPECT_EQ(fetched.what + ", " + stored.what + ", " + updated.what, "fetched, stored, updated by the host");
+  EXPECT_EQ(fetched.bytes, 64);
+  EXPECT_EQ(stored.bytes, 64 + 4);
+  EXPECT_DOUBLE_EQ(updated.seconds, 2);
+  EXPECT_NEAR(updated.exposed_s, 2, 1e-3);
+  EXPECT_NEAR(Sum(explanation.division), explanation.figures.step_s, 1e-9);
+  EXPECT_EQ(explanation.prices[0].key, "cluster.tier.host.update_bytes_s=2x");
+  EXPECT_NEAR(explanation.prices[0].saved_s, 1, 1e-3);
+  const std::string said = RunPlanCommand({"explain", Saved(plan, "below")}).output;
+  EXPECT_NE(said.find("below the device, of a rank in a step\n"), std::string::npos) << said;
+  EXPECT_NE(said.find("cluster.tier.host.bytes_s=2x"), std::string::npos) << said;
+  EXPECT_TRUE(Explained(sim::Pipeline(sim::OneFOneB(2, 1), 1)).below.empty());
 }
 
 // What no rate buys is what the search found out, or a command.
