@@ -83,6 +83,19 @@ INSTANTIATE_TEST_SUITE_P(
                 {"dist.tensor=2", "batch.micro=1", "batch.global=3", "graph.inference=BROADCAST",
                  "zero.offload=PARAMETERS"},
                 {},
+                ""},
+        // A collective read state, and was taken to wait for the update of that.
+        ZooCase{"models/resmlp/tiny.job",
+                {"dist.pipeline=2", "batch.micro=2", "batch.global=8", "precision.compute=BF16",
+                 "pipeline={schedule: ZERO_BUBBLE form: H1}", "pipeline.stages={data: 1 tensor: 2 context: 2}",
+                 "pipeline.stages={data: 2 tensor: 2 context: 2}", "zero.offload=OPTIMIZER", "zero.update=HOST"},
+                kFree,
+                ""},
+        // Another one did so beside a gather before the micro-batches, with no collective of theirs between them.
+        ZooCase{"models/swin/tiny.job",
+                {"dist.data=2", "dist.tensor=2", "batch.micro=2", "batch.global=4", "batch.overlap=3",
+                 "recompute.policy=SELECTIVE", "graph.fusion=false", "graph.inference=BROADCAST"},
+                kFast,
                 ""}));
 
 }  // namespace

@@ -14,15 +14,18 @@ public:
   Bundler(task::ProgramOp program, llvm::ArrayRef<Operation *> micro, llvm::ArrayRef<Operation *> step,
           const CommunicationStream &stream)
       : placement_(program.getPlacement()), step_(step), streamIsUsed_(stream.any()) {
+    // Those of the begin section, which is in actors by now, come before all micro-batches.
+    program.walk([&](CollectiveOp op) {
+      if (op.getSection() == task::Section::Begin && !stream.has(op)) {
+        setLast(op, -1);
+      }
+    });
     for (auto [at, op] : llvm::enumerate(micro)) {
       for (Value output : task::outputsOf(op)) {
         writer_[task::rootOf(output)] = {op, int64_t(at)};
       }
       if (auto collective = llvm::dyn_cast<CollectiveOp>(op); collective && !stream.has(op)) {
-        for (int64_t axis : collective.getAxes()) {
-          lastOver_[axis] = int64_t(at);
-          lastOf_[axis] = collective.getOutput();
-        }
+        setLast(collective, int64_t(at));
       }
     }
     // Kernels of the step section follow all of the micro-batches in the compute stream; what is received, or reduced
@@ -73,6 +76,13 @@ public:
   }
 
 private:
+  void setLast(CollectiveOp op, int64_t at) {
+    for (int64_t axis : op.getAxes()) {
+      lastOver_[axis] = at;
+      lastOf_[axis] = op.getOutput();
+    }
+  }
+
   // Where a value is complete: after which place of the compute stream, or -1 if after none.
   int64_t placeOf(Value value) {
     auto it = writer_.find(task::rootOf(value));
