@@ -50,9 +50,7 @@ class Run:
         self.processes = processes
         line = command("weft-launch", "-n", processes, *arguments)
         environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
-        # A file takes all that a long run says while nobody reads; a pipe would stop the run when it is full.
-        self.err = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=self.err, env=environment)
+        self.launch(line, env=environment)
         self.ranks = {}
 
     def find_ranks(self, awaited=None):
@@ -79,6 +77,11 @@ class Run:
             os.kill(self.ranks[rank], number)
         except ProcessLookupError:
             pass
+
+    def launch(self, line, **options):
+        # A file takes all that a long run says while nobody reads; a pipe would stop the run when it is full.
+        self.err = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=self.err, **options)
 
     def end(self):
         """Waits: (status, text of stderr)."""
@@ -123,6 +126,7 @@ class Generation(Run):
 class ProcessesTest(ProgramTest):
     def start(self, processes, plan, *flags, make=Run, **options):
         run = make(processes, plan, *flags, **options)
+        self.addCleanup(run.err.close)
         self.addCleanup(lambda: run.process.poll() is None and run.process.kill())
         return run
 

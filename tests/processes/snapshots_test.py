@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
@@ -29,7 +28,7 @@ class Alone(Run):
 
     def begin(self, processes, *arguments):
         self.processes, self.ranks = processes, {}
-        self.process = subprocess.Popen(command("weft-run", *arguments[1:]), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.launch(command("weft-run", *arguments[1:]))
 
 
 class SnapshotsTest(ProcessesTest):
