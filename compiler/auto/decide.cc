@@ -119,6 +119,8 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
         if (!best || decided->plan.prediction().step_s() < best->plan.prediction().step_s())
           best = *std::move(decided);
       } else if (!needed) {
+        if (best) // the search was ended before this way had a plan
+          break;
         return decided;
       } else if (!least || needed->bytes < least->bytes) {
         least = Needed{needed->bytes, absl::StrCat(needed->keys, below.keys())};
