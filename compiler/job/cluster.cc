@@ -90,7 +90,6 @@ absl::Status CheckRanks(const Job& job, const Cluster& cluster) {
 // Where `part` of a job, "zero", keeps something.
 template <typename Part>
 absl::Status CheckTier(const char* part, const Part& of, const Job& job, const Cluster& cluster) {
-  if (!of.offload()) return absl::OkStatus();
   const std::string where = job.cluster().empty() ? "the local machine" : job.cluster();
   if (cluster.tier_size() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -151,7 +150,7 @@ void ResolveTiers(const Cluster& cluster, Job* job) {
   if (cluster.tier_size() == 0) return;
   const std::string& first = cluster.tier(0).name();
   if (job->zero().offload() && job->zero().tier().empty()) job->mutable_zero()->set_tier(first);
-  if (job->recompute().offload() && job->recompute().tier().empty()) job->mutable_recompute()->set_tier(first);
+  if (Offloads(job->recompute()) && job->recompute().tier().empty()) job->mutable_recompute()->set_tier(first);
 }
 
 const Tier* TierOfZero(const Cluster& cluster, const Job& job) {
@@ -163,9 +162,12 @@ const Tier* TierOfZero(const Cluster& cluster, const Job& job) {
 
 absl::Status CheckOnCluster(const Job& job, const Cluster& cluster) {
   WEFT_RETURN_IF_ERROR(CheckRanks(job, cluster));
-  WEFT_RETURN_IF_ERROR(CheckTier("zero", job.zero(), job, cluster));
+  if (job.zero().offload()) {
+    WEFT_RETURN_IF_ERROR(CheckTier("zero", job.zero(), job, cluster));
+  }
   WEFT_RETURN_IF_ERROR(CheckUpdate(job, cluster));
-  return CheckTier("recompute", job.recompute(), job, cluster);
+  const bool names_tier = Offloads(job.recompute()) || !job.recompute().tier().empty();
+  return names_tier ? CheckTier("recompute", job.recompute(), job, cluster) : absl::OkStatus();
 }
 
 }  // namespace weft

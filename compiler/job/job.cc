@@ -105,6 +105,15 @@ absl::Status At(const std::string& path, const absl::Status& status) {
 
 }  // namespace
 
+bool Offloads(const Recompute& recompute) {
+  return recompute.offload() || std::any_of(recompute.layers().begin(), recompute.layers().end(),
+                                            [](const Recompute::Layer& layer) { return layer.offload(); });
+}
+
+bool MayOffload(const Recompute& recompute) {
+  return Offloads(recompute) || (recompute.policy() == Recompute::AUTO && !recompute.has_offload());
+}
+
 void ResolveJob(Job* job) {
   DropOverridden(job->mutable_model());
   if (job->has_optimizer()) {

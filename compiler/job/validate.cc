@@ -197,7 +197,7 @@ absl::Status ValidateOptimizer(const Optimizer& optimizer) {
 }
 
 absl::Status ValidateRecompute(const Recompute& recompute) {
-  if (!recompute.tier().empty() && !recompute.offload()) {
+  if (!recompute.tier().empty() && !MayOffload(recompute)) {
     return Expected("recompute.tier", "recompute.offload, which says what lies there", "false");
   }
   std::set<std::string> scopes;

@@ -75,7 +75,8 @@ absl::StatusOr<Unplaced> Candidates::lower(const Job &job, int64_t &work) {
       return absl::ResourceExhaustedError("the work is done");
     }
     if (phase == Phase::Recompute && job.recompute().policy() == Recompute::AUTO) {
-      *lowering.job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster_), *this);
+      *lowering.job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster_),
+                                                           cluster_.tier_size() > 0, *this);
       if (std::optional<Unplaced> found = fitted(lowering.job, job)) {
         return spend(fitting_->work) ? absl::StatusOr<Unplaced>(*std::move(found))
                                      : absl::ResourceExhaustedError("the work is done");
@@ -117,6 +118,17 @@ absl::StatusOr<std::vector<Fit>> Candidates::fit(const Job &job, int64_t bytes) 
     fitting_ = Fitting{MessageText(job), std::move(found), work};
   }
   return fits;
+}
+
+absl::StatusOr<double> Candidates::secondsOf(const Job &job) {
+  const bool isThere = fitting_ && fitting_->job == MessageText(job);
+  absl::StatusOr<Unplaced> made = isThere ? absl::StatusOr<Unplaced>(Unplaced{}) : unplacedFor(job);
+  if (!made.ok()) {
+    return made.status();
+  }
+  const Unplaced &found = isThere ? fitting_->found : *made;
+  WEFT_ASSIGN_OR_RETURN(const sim::Report report, sim::Simulate(found.plan, plan::MachineOf(cluster_)));
+  return report.step_s;
 }
 
 absl::StatusOr<Summary> Candidates::compile(const Job &job, bool predict) {

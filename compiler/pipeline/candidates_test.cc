@@ -111,6 +111,43 @@ TEST_F(CandidatesTest, TakeOverWhatAutoTried) {
   }
 }
 
+// What layers keep goes below the device instead of being computed again where the link is fast, and not where it is
+// slow; never is a plan slower for it. Nothing goes there that the job keeps above.
+TEST_F(CandidatesTest, AutoWeighsWhatItRecomputesAgainstCopies) {
+  const std::vector<std::string> wide = {"model.set=layers=10", "model.set=hidden=256", "model.set=seq=128",
+                                         "model.set=positions=128"};
+  const auto found = [&](double rate, int64_t memory, std::vector<std::string> keys) {
+    Cluster cluster = cluster_;
+    cluster.mutable_device()->set_memory_bytes(memory);
+    Tier &tier = *cluster.add_tier();
+    tier.set_name("host");
+    tier.set_read_bytes_s(rate);
+    tier.set_write_bytes_s(rate);
+    Candidates candidates(*parsed_, cluster);
+    keys.insert(keys.end(), wide.begin(), wide.end());
+    const Job job = jobOf(keys);
+    const plan::Plan plan = *candidates.planFor(job);
+    return std::pair(plan, candidates.compile(job, /*predict=*/true)->step_s);
+  };
+  constexpr int64_t kAmple = int64_t(1) << 40;
+  const auto bytesOf = [&](const char *policy) { return found(1, kAmple, {policy}).first.stages(0).arena_bytes(); };
+  const int64_t none = bytesOf("recompute.policy=NONE"), full = bytesOf("recompute.policy=FULL");
+  ASSERT_LT(full, none);
+  for (int64_t memory : {(none + full) / 2, (none + 3 * full) / 4}) {
+    const std::string fixed = "recompute.policy=AUTO";
+    const double here = found(1e12, memory, {fixed, "recompute.offload=false"}).second;
+    for (const auto &[rate, isFast] : {std::pair(1e15, true), {1e6, false}}) {
+      const auto [plan, seconds] = found(rate, memory, {fixed});
+      EXPECT_LE(plan.stages(0).arena_bytes(), memory);
+      const auto &layers = plan.header().recompute();
+      EXPECT_EQ(llvm::any_of(layers, [](const Recompute::Layer &it) { return it.offload(); }), isFast) << rate;
+      EXPECT_EQ(plan.stages(0).tier_bytes_size(), isFast ? 1 : 0);
+      EXPECT_TRUE(isFast ? seconds < here : seconds == here) << seconds << " s, without a tier " << here;
+    }
+  }
+  EXPECT_EQ(found(1e15, none, {"recompute.policy=AUTO"}).first.stages(0).tier_bytes_size(), 0) << "all fits";
+}
+
 // In whatever order, a variant that goes on from another one's module is what it is alone.
 TEST_F(CandidatesTest, AreWhatTheCompilerMakesOfThem) {
   Candidates candidates(*parsed_, cluster_);

@@ -270,14 +270,32 @@ void buildFuse(mlir::OpPassManager &manager, const Job &job) {
   }
 }
 
+void buildTiers(mlir::OpPassManager &manager, const Job &job) {
+  ScheduleTiersOptions options;
+  options.host = job.zero().update() == Zero::HOST;
+  options.whole = job.zero().offload() != Zero::PARAMETERS;
+  const Recompute &recompute = job.recompute();
+  // The options refer to the list, which lives until the pass has copied it.
+  std::vector<std::string> layers;
+  if (Offloads(recompute)) {
+    options.activations = recompute.tier();
+    options.others = recompute.offload();
+    for (const Recompute::Layer &layer : recompute.layers()) {
+      if (layer.has_offload()) {
+        layers.push_back(absl::StrCat(layer.scope(), layer.offload() ? "=below" : "=here"));
+      }
+    }
+  }
+  options.layers = layers;
+  manager.addNestedPass<task::ProgramOp>(createScheduleTiers(options));
+}
+
 void buildSchedule(mlir::OpPassManager &manager, const Job &job) {
   if (job.dist().pipeline() > 1 || job.has_pipeline() || job.batch().overlap() > 1) {
     manager.addPass(createScheduleUnits(unitsOptions(job)));
   }
-  if (job.zero().offload() != Zero::NOTHING || job.recompute().offload()) {
-    const bool whole = job.zero().offload() != Zero::PARAMETERS;
-    manager.addNestedPass<task::ProgramOp>(
-        createScheduleTiers({job.recompute().tier(), job.zero().update() == Zero::HOST, whole}));
+  if (job.zero().offload() != Zero::NOTHING || Offloads(job.recompute())) {
+    buildTiers(manager, job);
   }
   manager.addNestedPass<task::ProgramOp>(createScheduleActors());
   manager.addPass(createScheduleSlots());

@@ -2,34 +2,48 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "compiler/analysis/layer.h"
 
 namespace weft::compiler {
 namespace {
 
-// The policies that are tried on one stage of n layers are levels: 0 is NONE, 1 to n are SELECTIVE in so many of the
-// first layers and NONE in the others, n + 1 to 2 n are FULL in 1 to n of the first layers and SELECTIVE in the others.
+// What a layer recomputes, and whether what it keeps lies below the device.
+struct Way {
+  Recompute::Policy policy;
+  bool below = false;
+};
+
+// What is tried on one stage of n layers are levels: 0 is the first way in all of them, 1 to n the second way in so many
+// and the first in the others, n + 1 to 2 n the third in some and the second in the others.
 struct StageLevels {
   std::vector<std::string> layers; // without those that the job pins
   int least = 0;                   // all levels below do not fit
   int most = 0;                    // fits, or is the last one
+  bool fits = false;               // so the one
   std::map<int, double> bytes;     // at least, of the levels that were tried
   std::vector<int> left;           // most - least, after each try
   double gaps = 1;                 // bytes of what just did not fit, of those that it needs at least
 
   bool found() const { return least == most; }
-  int selective() const { return int(layers.size()); } // in all layers
+  int count() const { return int(layers.size()); }
 
-  // The level to try next: NONE, SELECTIVE everywhere, then where so many bytes are on a line between those of the
-  // levels on either side, as each layer gives back about as many; less what gaps take. Half way, where the last two
-  // tries did not halve what was left.
+  void begin(size_t ways) {
+    *this = StageLevels{layers};
+    most = int(ways - 1) * count();
+  }
+
+  // The level to try next: each way in all layers, then where so many bytes are on a line between those of the levels on
+  // either side, as each layer gives back about as many; less what gaps take. Half way, where the last two tries did not
+  // halve what was left.
   int next(int64_t limit) const {
     if (found() || least == 0) {
       return least;
     }
-    if (least <= selective() && most > selective()) {
-      return selective();
+    const int whole = (least + count() - 1) / count() * count();
+    if (whole < most && !bytes.count(whole)) {
+      return whole;
     }
     const auto below = bytes.find(least - 1), above = bytes.find(most);
     const bool isSlow = left.size() > 2 && 2 * left.back() > left[left.size() - 3];
@@ -41,6 +55,7 @@ struct StageLevels {
   }
 
   void learn(int level, const Fit &fit) {
+    fits |= fit.fits;
     if (!found()) {
       (fit.fits ? most : least) = fit.fits ? level : level + 1;
       bytes[level] = double(fit.leastBytes);
@@ -50,8 +65,13 @@ struct StageLevels {
     }
   }
 
-  Recompute::Policy policyAt(int level, int layer) const {
-    return layer < level - selective() ? Recompute::FULL : layer < level ? Recompute::SELECTIVE : Recompute::NONE;
+  // The number of the way of a layer. The first layers go over first, as they keep longest; but what goes below the
+  // device comes from all of the stage, so that copies have the time of the layers between.
+  size_t wayAt(int level, int layer, llvm::ArrayRef<Way> ways) const {
+    const int whole = std::min(level / count(), int(ways.size()) - 1), more = level - whole * count();
+    const bool spread = whole + 1 < int(ways.size()) && ways[whole + 1].below != ways[whole].below;
+    const bool goes = spread ? (layer + 1) * more / count() > layer * more / count() : layer < more;
+    return size_t(whole + goes);
   }
 };
 
@@ -60,7 +80,7 @@ public:
   Resolver(mlir::ModuleOp module, const Job &job, Candidates &candidates)
       : module_(module), job_(job), candidates_(candidates) {
     for (const Recompute::Layer &pin : job.recompute().layers()) {
-      policies_[pin.scope()] = pin.policy();
+      layers_[pin.scope()] = pin;
     }
     for (auto graph : module.getOps<ir::GraphOp>()) {
       stages_.resize(graph.getPlacements().size());
@@ -75,66 +95,136 @@ public:
     return listed(policy == Recompute::AUTO ? Recompute::NONE : policy);
   }
 
-  Recompute fitting(int64_t memoryBytes) {
+  // The least recomputation that fits; where what layers keep may lie below the device, what is faster with that.
+  Recompute fitting(int64_t memoryBytes, bool below) {
     candidates_.keep(job_, Phase::Recompute, module_);
+    std::vector<Way> ways = {kNone, kSelective, kFull};
+    if (below) {
+      ways.push_back(lowered(kFull));
+    }
+    const std::optional<Recompute> found = climb(ways, memoryBytes);
+    if (!found) {
+      return asTried();
+    }
+    return below && fits() ? fasterBelow(*found, memoryBytes) : *found;
+  }
+
+private:
+  static constexpr Way kNone{Recompute::NONE}, kSelective{Recompute::SELECTIVE}, kFull{Recompute::FULL};
+  static Way lowered(Way way) { return {way.policy, true}; }
+
+  // Whether all stages fit with the levels that were found.
+  bool fits() const {
+    return llvm::all_of(stages_, [](const StageLevels &stage) { return stage.fits; });
+  }
+
+  // The fastest of `found`, which is the last that climb() found, and of what recomputes less and moves more. What
+  // saves less than a thousandth of a step is not worth memory of the host.
+  Recompute fasterBelow(Recompute found, int64_t memoryBytes) {
+    constexpr double kWorth = 0.999;
+    const auto exceeds = [&](int ways) { // so many ways in all layers, somewhere
+      return llvm::any_of(stages_, [&](const StageLevels &stage) { return stage.most > ways * stage.count(); });
+    };
+    if (!exceeds(0)) {
+      return found;
+    }
+    std::vector<std::vector<Way>> others = {{kNone, lowered(kSelective)}, {kNone, lowered(kNone)}};
+    if (exceeds(1)) {
+      others.push_back({kNone, kSelective, lowered(kSelective)});
+    }
+    std::optional<double> best = secondsOf(found);
+    for (const std::vector<Way> &ways : others) {
+      const std::optional<Recompute> other = climb(ways, memoryBytes);
+      const std::optional<double> seconds = other && fits() ? secondsOf(*other) : std::nullopt;
+      if (seconds && (!best || *seconds < kWorth * *best)) {
+        best = seconds;
+        found = *other;
+      }
+    }
+    return found;
+  }
+
+  // Of ways that need ever less memory, the first that fits, stage by stage; or the last. Nothing if one does not compile.
+  std::optional<Recompute> climb(llvm::ArrayRef<Way> ways, int64_t memoryBytes) {
+    for (StageLevels &stage : stages_) {
+      stage.begin(ways.size());
+    }
     while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
-      std::vector<int> levels = setLevels(memoryBytes);
-      Job variant = job_;
-      *variant.mutable_recompute() = listed(Recompute::NONE);
-      const absl::StatusOr<std::vector<Fit>> fits = candidates_.fit(variant, memoryBytes);
+      std::vector<int> levels = setLevels(ways, memoryBytes);
+      const absl::StatusOr<std::vector<Fit>> fits = candidates_.fit(variant(), memoryBytes);
       if (!fits.ok()) {
-        return variant.recompute();
+        return std::nullopt;
       }
       for (size_t s = 0; s < stages_.size(); ++s) {
         stages_[s].learn(levels[s], (*fits)[s]);
       }
     }
-    setLevels(memoryBytes);
-    return listed(Recompute::NONE);
+    setLevels(ways, memoryBytes);
+    return asTried();
   }
 
-private:
+  Recompute asTried() const { return listed(Recompute::NONE); }
+
+  Job variant() const {
+    Job variant = job_;
+    *variant.mutable_recompute() = asTried();
+    return variant;
+  }
+
+  std::optional<double> secondsOf(const Recompute &recompute) {
+    Job variant = job_;
+    *variant.mutable_recompute() = recompute;
+    const absl::StatusOr<double> seconds = candidates_.secondsOf(variant);
+    return seconds.ok() ? std::optional(*seconds) : std::nullopt;
+  }
+
   void addLayer(const Layer &layer) {
     std::string name = layer.name.str();
     if (!llvm::is_contained(names_, name)) {
       names_.push_back(name);
     }
-    if (!policies_.count(name) && !layer.backward.empty()) {
-      StageLevels &stage = stages_[layer.stage];
-      stage.layers.push_back(name);
-      stage.most = 2 * stage.selective();
+    if (!layers_.count(name) && !layer.backward.empty()) {
+      stages_[layer.stage].layers.push_back(name);
     }
   }
 
-  // Gives the layers the policies of the levels to try next.
-  std::vector<int> setLevels(int64_t memoryBytes) {
+  // Gives the layers what they do at the levels to try next.
+  std::vector<int> setLevels(llvm::ArrayRef<Way> ways, int64_t memoryBytes) {
     std::vector<int> levels;
     for (const StageLevels &stage : stages_) {
       int level = stage.next(memoryBytes);
       levels.push_back(level);
       for (auto [i, name] : llvm::enumerate(stage.layers)) {
-        policies_[name] = stage.policyAt(level, int(i));
+        const Way &way = ways[stage.wayAt(level, int(i), ways)];
+        Recompute::Layer &layer = layers_[name];
+        layer.Clear();
+        layer.set_scope(name);
+        layer.set_policy(way.policy);
+        if (way.below) {
+          layer.set_offload(true);
+        }
       }
     }
     return levels;
   }
 
   Recompute listed(Recompute::Policy rest) const {
-    Recompute all;
-    all.set_offload(job_.recompute().offload());
-    all.set_tier(job_.recompute().tier());
-    auto add = [&](const std::string &name, Recompute::Policy policy) {
-      Recompute::Layer *layer = all.add_layers();
-      layer->set_scope(name);
-      layer->set_policy(policy);
-    };
+    Recompute all = job_.recompute();
+    all.clear_policy();
+    all.clear_layers();
     for (const std::string &name : names_) {
-      auto it = policies_.find(name);
-      add(name, it == policies_.end() ? rest : it->second);
+      auto it = layers_.find(name);
+      if (it != layers_.end()) {
+        *all.add_layers() = it->second;
+      } else {
+        Recompute::Layer *layer = all.add_layers();
+        layer->set_scope(name);
+        layer->set_policy(rest);
+      }
     }
-    for (const auto &[name, policy] : policies_) {
+    for (const auto &[name, layer] : layers_) {
       if (!llvm::is_contained(names_, name)) {
-        add(name, policy);
+        *all.add_layers() = layer;
       }
     }
     return all;
@@ -143,17 +233,18 @@ private:
   mlir::ModuleOp module_;
   const Job &job_;
   Candidates &candidates_;
-  std::vector<std::string> names_;                    // of the layers, in their order
-  std::map<std::string, Recompute::Policy> policies_; // pinned, or being tried
+  std::vector<std::string> names_;                 // of the layers, in their order
+  std::map<std::string, Recompute::Layer> layers_; // pinned, or being tried
   std::vector<StageLevels> stages_;
 };
 
 } // namespace
 
-Recompute resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes, Candidates &candidates) {
+Recompute resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes, bool hasTier,
+                           Candidates &candidates) {
   Resolver resolver(module, job, candidates);
   if (job.recompute().policy() == Recompute::AUTO && memoryBytes > 0) {
-    return resolver.fitting(memoryBytes);
+    return resolver.fitting(memoryBytes, hasTier && !job.recompute().has_offload());
   }
   return resolver.plain();
 }

@@ -110,7 +110,7 @@ std::vector<std::vector<std::string>> changesOf(const Job &job, const Cluster &c
     }
     changes.push_back(change);
   }
-  if (cluster.tier_size() > 0 && !job.recompute().offload()) {
+  if (cluster.tier_size() > 0 && !MayOffload(job.recompute())) {
     changes.push_back({"recompute.offload=true"});
   }
   changes.push_back({absl::StrCat("dist.tensor=", 2 * job.dist().tensor())});

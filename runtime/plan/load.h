@@ -33,7 +33,8 @@ namespace weft::plan {
 // tensors at once; evaluations; caches of functions that go on with sequences.
 // 8: shifts; the job's ring; losses in parts. 9: tiers below the device. 10: runs
 // that do several micro-batches at a time. 11: zigzags. 12: updates on the host.
-inline constexpr int32_t kPlanVersion = 12;
+// 13: layers of which what they keep lies below the device.
+inline constexpr int32_t kPlanVersion = 13;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

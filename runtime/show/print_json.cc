@@ -190,6 +190,9 @@ Json HeaderJson(const Header& header) {
                {"flops_per_step", header.flops_per_step()},
                {"recompute", recompute},
                {"hash", absl::StrCat(absl::Hex(header.hash(), absl::kZeroPad16))}};
+  for (const Recompute::Layer& layer : header.recompute()) {
+    if (layer.offload()) json["recompute_offload"].push_back(layer.scope());
+  }
   for (const ChunkedLoss& loss : header.chunked_losses()) {
     json["chunked_losses"].push_back({{"scope", loss.scope()},
                                       {"rows", loss.rows()},

@@ -37,9 +37,9 @@ class PlanTest(FaultTest):
 
     def test_of_another_version(self):
         for version, advice in ((1, "compile the job again with this version of weft"),
-                                (13, "a newer weft wrote it: run it with that, or compile the job again")):
+                                (14, "a newer weft wrote it: run it with that, or compile the job again")):
             path = self.damaged("v.plan", lambda content, v=version: content[:8] + struct.pack("<Q", v) + content[16:])
-            self.both_refuse(path, f"plan version: expected 12, got {version}; {advice}")
+            self.both_refuse(path, f"plan version: expected 13, got {version}; {advice}")
 
     def test_flipped_bit_and_bytes_behind_the_end(self):
         size = len(contents(self.plan()))

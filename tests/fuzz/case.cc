@@ -141,12 +141,16 @@ void AddOverlap(Dice& dice, Layout& layout) {
   if (layout.micro_batches > 1 && dice.Percent(35)) layout.overlap = dice.Of({1, 2, 2, 2, 3});
 }
 
-void AddTiers(Dice& dice, Layout& layout) {
+void AddTiers(Dice& dice, const Traits& traits, Layout& layout) {
   if (dice.Percent(35)) {
     layout.offload = dice.Of({"OPTIMIZER", "PARAMETERS", "PARAMETERS"});
     layout.by_host = dice.Percent(50);
   }
   layout.kept = dice.Percent(20);
+  const bool apart = layout.kept && dice.Percent(50);
+  for (size_t i = 1; apart && i + 1 < traits.layers.size(); ++i) {
+    if (dice.Percent(50)) layout.spared.push_back(traits.layers[i]);
+  }
 }
 
 Case RandomCase(uint64_t seed) {
@@ -162,7 +166,7 @@ Case RandomCase(uint64_t seed) {
   made.machine.search = dice.Percent(15);
   made.machine.fast_links = dice.Percent(40);
   AddOverlap(dice, made.layout);
-  AddTiers(dice, made.layout);
+  AddTiers(dice, TraitsOf(made.model), made.layout);
   return made;
 }
 
@@ -213,6 +217,10 @@ Overrides OverridesOf(const Layout& layout, const std::string& schedule_file) {
   if (!layout.offload.empty()) all.push_back("zero.offload=" + layout.offload);
   if (layout.by_host) all.push_back("zero.update=HOST");
   if (layout.kept) all.push_back("recompute.offload=true");
+  const std::string policy = layout.recompute.empty() || layout.recompute == "AUTO" ? "NONE" : layout.recompute;
+  for (const std::string& layer : layout.spared) {
+    all.push_back(absl::StrCat("recompute.layers={scope: \"", layer, "\" policy: ", policy, " offload: false}"));
+  }
   for (int64_t data : layout.meshes) {
     all.push_back(absl::StrCat("pipeline.stages={data: ", data, " tensor: ", layout.tensor,
                                " context: ", layout.context, " expert: ", layout.expert, "}"));
@@ -294,7 +302,8 @@ std::vector<Case> Simpler(const Case& a_case) {
   append([](Case& c) { c.layout.offload = "", c.layout.by_host = false; });
   append([](Case& c) { c.layout.by_host = false; });
   append([](Case& c) { c.layout.offload = c.layout.offload.empty() ? "" : "OPTIMIZER"; });
-  append([](Case& c) { c.layout.kept = false; });
+  append([](Case& c) { c.layout.kept = false, c.layout.spared.clear(); });
+  append([](Case& c) { c.layout.spared.clear(); });
   append([](Case& c) { c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = 1, c.layout.last = c.layout.micro; });
   append([](Case& c) { c.layout.micro_batches = std::min<int64_t>(c.layout.micro_batches, 2); });

@@ -33,6 +33,7 @@ struct Layout {
   std::string offload;          // zero.offload; empty: the job says nothing
   bool by_host = false;         // zero.update
   bool kept = false;            // recompute.offload
+  std::vector<std::string> spared;  // layers that keep on the device what they keep
   std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
 };
 
@@ -55,7 +56,7 @@ Case RandomCase(uint64_t seed);
 // drawn last: what other seeds have made is made again.
 Layout RandomLayout(Dice& dice, const Traits& traits);
 void AddOverlap(Dice& dice, Layout& layout);
-void AddTiers(Dice& dice, Layout& layout);
+void AddTiers(Dice& dice, const Traits& traits, Layout& layout);
 
 // What both runs' jobs have in common, as text; `file` is the model file. The schedule file is beside it.
 std::string JobOf(const Case& a_case, const std::string& file);

@@ -70,7 +70,7 @@ ZooCase RandomZooCase(uint64_t seed) {
   if (dice.Percent(15)) more.push_back(absl::StrCat("graph.loss_chunks=", 1 + dice.Below(3)));
   if (dice.Percent(85)) made.links = RandomLinks(dice);
   AddOverlap(dice, layout);
-  AddTiers(dice, layout);
+  AddTiers(dice, traits, layout);
   made.overrides = OverridesOf(layout, kOrderFile);
   made.overrides.insert(made.overrides.end(), more.begin(), more.end());
   return made;

@@ -107,6 +107,31 @@ std::vector<Overrides> DeepLayouts() {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, KeptTest, testing::ValuesIn(DeepLayouts()));
 
+// Of some layers alone, each computed again or not.
+TEST(KeptOfSomeLayers, IsTheSameBits) {
+  const std::string pattern[] = {"policy: FULL", "policy: NONE", "policy: SELECTIVE"};
+  for (const Overrides& layout : DeepLayouts()) {
+    if (std::count(layout.begin(), layout.end(), kOffload) > 0) continue;
+    Overrides here = layout, below = layout;
+    for (int i = 0; i < 6; ++i) {
+      const std::string layer = absl::StrCat("recompute.layers={scope: \"h.", i, "\" ", pattern[i % 3]);
+      here.push_back(absl::StrCat(layer, "}"));
+      below.push_back(absl::StrCat(layer, " offload: ", i % 4 == 0 || i == 1 ? "true" : "false", "}"));
+    }
+    std::set<std::string> moved;
+    const plan::Plan plan = Compile(below);
+    for (const plan::Stage& stage : plan.stages()) {
+      for (const plan::Actor& actor : stage.actors()) {
+        if (absl::EndsWith(actor.name(), ".forward.store")) moved.insert(actor.name().substr(0, 3));
+      }
+    }
+    // What the last layer of a chunk keeps stays.
+    EXPECT_FALSE(moved.empty()) << absl::StrJoin(layout, " ");
+    EXPECT_THAT(moved, testing::IsSubsetOf({"h.0", "h.1", "h.4"})) << absl::StrJoin(layout, " ");
+    ExpectSameBits(here, below);
+  }
+}
+
 std::vector<Overrides> Layouts() {
   std::vector<Overrides> layouts = {{},
                                     {"optimizer.clip_norm=1.0", "batch={global: 8 micro: 4}", "model.set=dropout=0.1"},

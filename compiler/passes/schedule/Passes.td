@@ -43,6 +43,8 @@ def ScheduleTiers : Pass<"weft-schedule-tiers", "::weft::task::ProgramOp"> {
   let dependentDialects = ["::weft::task::TaskDialect"];
   let options = [
     Option<"activations", "activations", "std::string", "\"\"", "the tier of what layers keep; empty: the device">,
+    ListOption<"layers", "layers", "std::string", "where what single layers keep lies, h.0=below or h.0=here">,
+    Option<"others", "others", "bool", "true", "what layers that are not named keep lies in the tier">,
     Option<"host", "host", "bool", "false", "the host updates what lies in a tier">,
     Option<"whole", "whole", "bool", "false", "what the host updates is on the device for all of a step">,
   ];

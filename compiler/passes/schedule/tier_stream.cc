@@ -6,6 +6,7 @@
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/schedule/host_work.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace weft::compiler {
 namespace {
@@ -198,7 +199,11 @@ Value madeBefore(size_t at, llvm::ArrayRef<ActorWork> portions) {
 // when the place is, so that none waits for what waits for it.
 class MovePlaces {
 public:
-  explicit MovePlaces(llvm::ArrayRef<ActorWork> portions) : portions_(portions), places_(placesOf(portions)) {
+  MovePlaces(llvm::ArrayRef<ActorWork> portions, llvm::ArrayRef<task::MoveKernel> moves)
+      : portions_(portions), places_(placesOf(portions)) {
+    for (task::MoveKernel move : moves) {
+      (move.fetches() ? fetched_ : stored_).insert(layerOf(ir::scopeOf(move)));
+    }
     for (auto [i, portion] : llvm::enumerate(portions)) {
       for (Operation *op : portion.work) {
         for (Value input : task::inputsOf(op)) {
@@ -211,9 +216,9 @@ public:
     }
   }
 
-  // Where the unit comes to the layer before, or to that in which a gather is issued which reads it. The first layer's
-  // is behind the unit's first kernel, so that not while the unit before is at its end; but a forward's is as early as
-  // may be: when a backward ends, little is left on the device.
+  // Where the unit comes to the layer before of which something is fetched, or to that in which a gather is issued which
+  // reads it. The first layer's is behind the unit's first kernel, so that not while the unit before is at its end; but
+  // a forward's is as early as may be: when a backward ends, little is left on the device.
   size_t of(llvm::StringRef layer, task::MoveKernel fetch) const {
     auto read = firstRead_.find(task::rootOf(fetch.getOnDevice()));
     if (read != firstRead_.end() && llvm::isa<task::CollectiveOp>(portions_[read->second].work.front())) {
@@ -222,7 +227,11 @@ public:
     }
     const size_t k = number(layer);
     if (k > 0 || places_.empty()) {
-      return k > 0 && k < places_.size() ? places_[k - 1].begin : 0;
+      size_t before = std::min(k, places_.size());
+      while (before > 1 && !fetched_.contains(places_[before - 1].layer)) {
+        --before;
+      }
+      return before > 0 && k < places_.size() ? places_[before - 1].begin : 0;
     }
     if (ir::phaseOf(fetch) == ir::OpPhase::Forward) {
       return 0;
@@ -243,14 +252,18 @@ public:
     return at;
   }
 
-  // What waits for the stores of a layer, which stand at `at`: the second layer from there, if there is one.
+  // What waits for the stores of a layer, which stand at `at`: the second layer from there of which something is stored,
+  // or the last one of all; none that comes next.
   std::optional<size_t> waiting(llvm::StringRef layer, size_t at) const {
-    for (size_t k = number(layer) + 2; k < places_.size(); ++k) {
-      if (places_[k].begin >= at) {
-        return places_[k].begin;
+    std::optional<size_t> last;
+    size_t stored = 0;
+    for (size_t k = number(layer) + 1; k < places_.size() && !(last && stored > 1); ++k) {
+      stored += stored_.contains(places_[k].layer);
+      if (k > number(layer) + 1 && places_[k].begin >= at) {
+        last = places_[k].begin;
       }
     }
-    return std::nullopt;
+    return last;
   }
 
 private:
@@ -260,6 +273,7 @@ private:
 
   llvm::ArrayRef<ActorWork> portions_;
   const std::vector<Place> places_;
+  llvm::StringSet<> fetched_, stored_;                    // layers
   llvm::DenseMap<Value, size_t> firstRead_, lastWritten_; // by root
 };
 
@@ -269,7 +283,7 @@ std::vector<ActorWork> withMoves(std::vector<ActorWork> portions, llvm::ArrayRef
   if (moves.empty()) {
     return portions;
   }
-  const MovePlaces places(portions);
+  const MovePlaces places(portions, moves);
   llvm::MapVector<llvm::StringRef, ActorWork> fetches, stores; // by the layer
   for (task::MoveKernel move : moves) {
     ActorWork &work = (move.fetches() ? fetches : stores)[layerOf(ir::scopeOf(move))];

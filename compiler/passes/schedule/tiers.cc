@@ -226,12 +226,22 @@ private:
         continue;
       }
       llvm::StringRef read = layerOf(ir::scopeOf(kept->readers.front()));
-      const bool ofLayers = !layerOf(ir::scopeOf(kept->writer)).empty() && !read.empty();
-      if (ofLayers && read != last.lookup(ir::chunkOf(kept->writer)) && isLarge(buffer, tier)) {
+      llvm::StringRef made = layerOf(ir::scopeOf(kept->writer));
+      if (!made.empty() && !read.empty() && liesBelow(made) && read != last.lookup(ir::chunkOf(kept->writer)) && isLarge(buffer, tier)) {
         leave(buffer, *kept);
         ++numMoved;
       }
     }
+  }
+
+  // Whether what a layer keeps lies in the tier, as far as the options say.
+  bool liesBelow(llvm::StringRef layer) const {
+    for (llvm::StringRef said : layers) {
+      if (said.split('=').first == layer) {
+        return said.split('=').second == "below";
+      }
+    }
+    return others;
   }
 
   void leave(task::BufferOp buffer, const Kept &kept) {

@@ -1,4 +1,6 @@
 // RUN: weft-opt %s --pass-pipeline='builtin.module(task.program(weft-schedule-tiers{activations=disk}, weft-schedule-actors), weft-schedule-slots)' | FileCheck %s
+// RUN: weft-opt %s --pass-pipeline='builtin.module(task.program(weft-schedule-tiers{activations=disk layers=h.1=here}, weft-schedule-actors), weft-schedule-slots)' | FileCheck %s --check-prefix=SPARE
+// RUN: weft-opt %s --pass-pipeline='builtin.module(task.program(weft-schedule-tiers{activations=disk others=false layers=h.0=below,h.2=here}, weft-schedule-actors), weft-schedule-slots)' | FileCheck %s --check-prefix=ALONE
 
 // What layers 0, 1 and 2 leave to their backward is stored behind their forward, and fetched a layer ahead of their backward
 // to a buffer of its own; layer 3, the last, keeps what it has. The forward of layer 2 waits for the store of layer 0. A view is one of
@@ -26,6 +28,20 @@
 // CHECK: task.actor "h.1.backward"
 // CHECK: task.actor "h.0.backward" compute
 // CHECK-NEXT: task.kernel "gelu_grad" ins(%[[V0]],
+// Layer 1 keeps what it has. The copies of layers 0 and 2 have the time of layer 1 too: not layer 2 waits for the store of
+// layer 0, but layer 3, and the fetch for layer 0 comes when the backward comes to layer 2.
+// SPARE-NOT: task.buffer "x1/below"
+// SPARE: %[[B0:.*]] = task.buffer "x0/below" activation tier "disk"
+// SPARE: task.actor "h.2.forward" compute micro unit "F" {
+// SPARE: task.actor "h.3.forward" compute micro unit "F" after(%[[B0]] :
+// SPARE: task.actor "h.2.backward.fetch"
+// SPARE: task.actor "h.3.backward"
+// SPARE: task.actor "h.0.backward.fetch"
+// SPARE: task.actor "h.2.backward" compute
+// SPARE: task.actor "h.1.backward" compute
+
+// ALONE-COUNT-1: task.buffer "{{.*}}/below"
+// ALONE-NOT: task.buffer "{{.*}}/below"
 !b = !task.buffer<tensor<4x1024xf32, #weft.sbp<>>>
 !v = !task.buffer<tensor<4096xf32, #weft.sbp<>>>
 !s = !task.buffer<tensor<4xf32, #weft.sbp<>>>
