@@ -3,10 +3,11 @@
 //   job, cluster ─ Space ─▶ choices ─ a few layers compiled ─▶ estimates ─ the best, whole ─▶ Decision
 //
 // The search goes from several starts to the neighbours that an estimate finds better, until none is. An estimate comes
-// from a model with three layers of each repeat (profile.h). The best are then compiled whole and simulated. Where
-// nothing fits and the cluster has a tier below the device, it is done again with the optimizer's state there, then
-// with what layers keep as well, each with the effort that the job allows; where the host may update that state, both
-// ways are tried, and the faster one is taken.
+// from a model with three layers of each repeat (profile.h). The best are then compiled whole and simulated. Where the
+// cluster has a tier below the device, what layers keep may lie there instead of being recomputed. Where still nothing
+// fits, or what fits is slower than what does not, the search is done again with the optimizer's state there, then with
+// parameters, each with the effort that the job allows; where the host may update that state, both ways are tried. The
+// fastest plan is taken, and no way further down is tried once one brought nothing.
 #ifndef WEFT_COMPILER_AUTO_DECIDE_H_
 #define WEFT_COMPILER_AUTO_DECIDE_H_
 

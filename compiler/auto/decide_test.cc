@@ -307,6 +307,50 @@ TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
   EXPECT_TRUE(absl::IsResourceExhausted(kept.status())) << kept.status();
 }
 
+// What layers keep, and the optimizer's state, go below the device instead of being computed again, and of making that
+// necessary, where the link is fast; not where it is slow.
+TEST(DecideTest, WeighsCopiesAgainstComputingAgain) {
+  const auto decidedIn = [](double rate, int64_t memoryBytes, std::vector<std::string> more) {
+    more.insert(more.end(), {"dist={data: 2}", "zero.stage=0", "batch.micro=4", "model.set=layers=12"});
+    CompileOptions options = optionsOf(more, {"cluster.node.count=1", "cluster.node.ranks=2"});
+    Tier &tier = *options.cluster.add_tier() = LoadCluster("clusters/8xh200.cluster")->tier(0);
+    tier.clear_update_bytes_s();
+    tier.set_read_bytes_s(rate);
+    tier.set_write_bytes_s(rate);
+    tier.set_latency_s(1e-9); // what is small beside it stays
+    options.cluster.mutable_device()->set_memory_bytes(memoryBytes);
+    return decide(options, {});
+  };
+  constexpr double kFast = 1e14, kSlow = 1e7;
+  constexpr int64_t kAmple = int64_t(1) << 40;
+  const auto bytesWith = [&](const std::string &policy) {
+    return bytesOf(decidedIn(kSlow, kAmple, {"recompute.policy=" + policy})->plan);
+  };
+  const int64_t memory = (bytesWith("SELECTIVE") + bytesWith("FULL")) / 2;
+  const auto secondsOf = [](const Decided &it) { return it.plan.prediction().step_s(); };
+  const auto isBelow = [](const Decided &it) {
+    const auto &layers = it.plan.header().recompute();
+    return std::any_of(layers.begin(), layers.end(), [](const Recompute::Layer &layer) { return layer.offload(); });
+  };
+  const std::string above = "zero.offload=NOTHING", kept = "recompute.offload=false";
+  const absl::StatusOr<Decided> neither = decidedIn(kFast, memory, {above, kept}),
+                                layers = decidedIn(kFast, memory, {above}), state = decidedIn(kFast, memory, {kept}),
+                                slow = decidedIn(kSlow, memory, {});
+  for (const absl::StatusOr<Decided> *found : {&neither, &layers, &state, &slow}) {
+    ASSERT_TRUE(found->ok()) << found->status();
+    EXPECT_LE(bytesOf((*found)->plan), memory);
+  }
+  EXPECT_TRUE(isBelow(*layers));
+  EXPECT_LT(secondsOf(*layers), 0.99 * secondsOf(*neither));
+  const plan::Alternative &best = layers->plan.header().decision().best(0);
+  EXPECT_NEAR(best.estimated_s() / best.step_s(), 1, 0.03);
+  EXPECT_EQ(state->job.zero().offload(), Zero::OPTIMIZER);
+  EXPECT_LT(secondsOf(*state), 0.99 * secondsOf(*neither));
+  EXPECT_FALSE(isBelow(*slow));
+  EXPECT_EQ(slow->job.zero().offload(), Zero::NOTHING);
+  EXPECT_EQ(secondsOf(*slow), secondsOf(*neither));
+}
+
 // The host updates what lies in its memory where it does so sooner than state goes both ways.
 TEST(DecideTest, WhoUpdatesIsWhatIsFaster) {
   const auto decidedAt = [](double updateBytesPerSecond) {

@@ -89,6 +89,11 @@ private:
     double end = 0, micro_s = 0, computed_s = 0;
     for (const sim::TimedAct &act : report_.acts) {
       const Actor &actor = program_.actor(act.actor);
+      if (actor.section() == Actor::MICRO && act.micro_batch < overlap_ && actor.kernels_size() > 0 &&
+          plan::MovesTier(actor.kernels(0))) {
+        Piece &piece = ofName(pieceOf(actor));
+        (actor.phase() == Actor::FORWARD ? piece.forwardCopies_s : piece.backwardCopies_s) += act.end_s - act.begin_s;
+      }
       if (!computes(actor))
         continue;
       const double seconds = act.end_s - end;
@@ -236,20 +241,31 @@ private:
   std::map<int32_t, size_t> placed_;     // of actors
 };
 
+constexpr double Piece::*kNumbers[] = {
+    &Piece::forward_s,      &Piece::backward_s,      &Piece::weight_s,         &Piece::lastForward_s,
+    &Piece::lastBackward_s, &Piece::forwardCopies_s, &Piece::backwardCopies_s, &Piece::stateBytes,
+    &Piece::parameterBytes, &Piece::lastingBytes,    &Piece::keptBytes,        &Piece::weightBytes};
+
 Piece scaled(Piece piece, double factor) {
-  for (double Piece::*number :
-       {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s, &Piece::lastBackward_s,
-        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes, &Piece::weightBytes})
+  for (double Piece::*number : kNumbers)
     piece.*number *= factor;
   return piece;
 }
 
 void add(const Piece &part, Piece &sum) {
-  for (double Piece::*number :
-       {&Piece::forward_s, &Piece::backward_s, &Piece::weight_s, &Piece::lastForward_s, &Piece::lastBackward_s,
-        &Piece::stateBytes, &Piece::parameterBytes, &Piece::lastingBytes, &Piece::keptBytes, &Piece::weightBytes})
+  for (double Piece::*number : kNumbers)
     sum.*number += part.*number;
 }
+
+// No less time than its copies take.
+void waitForCopies(Piece &piece) {
+  for (double Piece::*number : {&Piece::forward_s, &Piece::lastForward_s})
+    piece.*number = std::max(piece.*number, piece.forwardCopies_s);
+  for (double Piece::*number : {&Piece::backward_s, &Piece::lastBackward_s})
+    piece.*number = std::max(piece.*number, piece.backwardCopies_s);
+}
+
+double between(double from, double to, double part) { return from + part * (to - from); }
 
 double parametersOf(const Profile &profile) {
   double bytes = 0;
@@ -279,6 +295,7 @@ Profile withRepeats(const Profile &profile, const std::map<std::string, int64_t>
     const size_t first = placed.size() > 2 ? 1 : 0, end = placed.size() > 2 ? placed.size() - 1 : placed.size();
     for (size_t i = first; i < end; ++i)
       add(scaled(all.pieces[placed[i]], 1 / double(end - first)), mean);
+    waitForCopies(mean);
     const std::vector<Piece> more(size_t(missing), mean);
     const size_t last = placed.back() + more.size();
     all.pieces.insert(all.pieces.begin() + long(placed.back()), more.begin(), more.end());
@@ -288,6 +305,17 @@ Profile withRepeats(const Profile &profile, const std::map<std::string, int64_t>
   }
   const double before = parametersOf(profile);
   all.once_s *= before > 0 ? parametersOf(all) / before : 1;
+  return all;
+}
+
+Profile partlyBelow(const Profile &here, const Profile &below, double part) {
+  Profile all = here;
+  all.transientBytes = between(here.transientBytes, below.transientBytes, part);
+  for (size_t i = 0; i < all.pieces.size() && i < below.pieces.size(); ++i) {
+    for (double Piece::*number : {&Piece::forwardCopies_s, &Piece::backwardCopies_s, &Piece::keptBytes})
+      all.pieces[i].*number = between(here.pieces[i].*number, below.pieces[i].*number, part);
+    waitForCopies(all.pieces[i]);
+  }
   return all;
 }
 

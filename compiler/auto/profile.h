@@ -23,6 +23,7 @@ struct Piece {
   double forward_s = 0, backward_s = 0; // of a micro-batch that others follow
   double weight_s = 0;                  // of it, the part that only gradients of weights need, where it is apart
   double lastForward_s = 0, lastBackward_s = 0; // of the last one, beside which gradients are reduced
+  double forwardCopies_s = 0, backwardCopies_s = 0; // from and to what lies below the device, beside it
   double stateBytes = 0;                        // parameters, gradients, optimizer
   double parameterBytes = 0;                    // of parameters alone
   double lastingBytes = 0;                      // of them and the optimizer's state: from step to step
@@ -47,9 +48,13 @@ struct Profile {
 absl::StatusOr<Profile> profileOf(const plan::Plan &plan, const sim::Report &report);
 
 /// With as many layers of each repeat as the model has: those between the first and the last that the profile has stand
-/// for those that it lacks. What a step computes once goes with the parameters; what it waits for is the last bundle's,
-/// however many there are.
+/// for those that it lacks, each with no less time than its copies take. What a step computes once goes with the
+/// parameters; what it waits for is the last bundle's, however many there are.
 Profile withRepeats(const Profile &profile, const std::map<std::string, int64_t> &repeats);
+
+/// Where a part of the layers, from 0 to 1, keep below the device what they keep: of a model with none of them there,
+/// and with all. The copies of a layer that does so have the time of those between.
+Profile partlyBelow(const Profile &here, const Profile &below, double part);
 
 } // namespace weft::compiler
 

@@ -96,8 +96,8 @@ public:
     return points_.empty() && tooLargeAtSight_ == 0 ? nothingFound() : compileBest();
   }
 
-  /// What the layout needs that needs least, if run() found nothing that fits.
-  const std::optional<Needed> &needed() const { return needed_; }
+  /// Behind run().
+  const Learned &learned() const { return learned_; }
 
 private:
   // From what fits on the bound drops others; from what is far too large the way there is long.
@@ -143,7 +143,7 @@ private:
   bool isOver() const { return stopped() || profiles_.exhausted() || isGood(); }
 
   // One stage of a choice as a job of its own, with all layers and enough micro-batches to see one that others follow.
-  Job stageJob(const Choice &choice, Recompute::Policy policy) const {
+  Job stageJob(const Choice &choice, Recompute::Policy policy, bool below = false) const {
     Choice stage = choice;
     stage.pipeline = stage.chunks = 1;
     stage.schedule = ONE_F_ONE_B;
@@ -157,6 +157,8 @@ private:
     job.mutable_batch()->set_global(choice.micro * std::min<int64_t>(space_.microBatches(choice), 2));
     job.mutable_recompute()->clear_layers();
     job.mutable_recompute()->set_policy(policy);
+    if (below)
+      job.mutable_recompute()->set_offload(true);
     ResolveJob(&job);
     return job;
   }
@@ -179,10 +181,34 @@ private:
   absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy, double limit = kNoLimit,
                                         int measured = 0) {
     const absl::StatusOr<Profile> &profile = profilesOf(choice).of(stageJob(choice, policy));
-    if (!profile.ok())
-      return profile.status();
+    return profile.ok() ? estimateOf(choice, *profile, limit, measured) : profile.status();
+  }
+
+  absl::StatusOr<Estimate> estimateOf(const Choice &choice, const Profile &profile, double limit, int measured) {
     const std::vector<std::string> asked(asked_.pipeline().cuts().begin(), asked_.pipeline().cuts().end());
-    return estimate(choice, space_.microBatches(choice), *profile, machine_, schedules_, {limit, measured, asked});
+    return estimate(choice, space_.microBatches(choice), profile, machine_, schedules_, {limit, measured, asked});
+  }
+
+  // With what layers keep below the device, of as few of them as fit, in eighths; of all if that does not fit either.
+  absl::StatusOr<Estimate> estimateBelow(const Choice &choice, Recompute::Policy policy, double limit, double memory,
+                                         int measured) {
+    constexpr int kParts = 8;
+    Profiles &profiles = profilesOf(choice);
+    const absl::StatusOr<Profile> &below = profiles.of(stageJob(choice, policy, /*below=*/true)),
+                                  &here = profiles.of(stageJob(choice, policy));
+    if (!below.ok() || !here.ok())
+      return below.ok() ? here.status() : below.status();
+    int least = 1, most = kParts;
+    WEFT_ASSIGN_OR_RETURN(Estimate best, estimateOf(choice, partlyBelow(*here, *below, 1), limit, measured));
+    while (least < most && best.bytes <= memory) {
+      const int parts = (least + most) / 2;
+      WEFT_ASSIGN_OR_RETURN(Estimate some, estimateOf(choice, partlyBelow(*here, *below, double(parts) / kParts), limit,
+                                                      measured));
+      const bool fits = some.bytes <= memory;
+      (fits ? most : least) = fits ? parts : parts + 1;
+      best = fits ? std::move(some) : std::move(best);
+    }
+    return best;
   }
 
   // The least recomputation that fits, as AUTO does it: none, what is cheap of some layers, or all of some. In a
@@ -206,8 +232,30 @@ private:
       now = std::move(next);
     }
     Point point{choice, now, now.bytes <= memory};
-    return tight && *tight < point ? *tight : point;
+    point = tight && *tight < point ? *tight : point;
+    goBelow(choice, memory, measured, point);
+    return point;
   }
+
+  // Instead of recomputing more, or of not fitting, with what layers keep below the device, if that is better.
+  void goBelow(const Choice &choice, double memory, int measured, Point &point) {
+    for (Recompute::Policy policy : {Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}) {
+      if (!mayGoBelow())
+        return;
+      const absl::StatusOr<Estimate> here = estimateWith(choice, policy, kNoLimit, measured);
+      if (!here.ok() || here->bytes <= memory || isSlower(here->step_s, kSlower) ||
+          (point.fits && here->step_s >= point.estimate.step_s))
+        return;
+      const absl::StatusOr<Estimate> below = estimateBelow(choice, policy, kNoLimit, memory, measured);
+      if (!below.ok())
+        return;
+      const Point other{choice, *below, below->bytes <= memory, {}, /*below=*/true};
+      point = other < point ? other : point;
+    }
+  }
+
+  // Whether the search says where what layers keep lies, as AUTO does.
+  bool mayGoBelow() const { return isFree() && cluster_.tier_size() > 0 && !asked_.recompute().has_offload(); }
 
   absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
 
@@ -440,6 +488,9 @@ private:
     addPins(point.choice, job);
     if (point.policy)
       job.mutable_recompute()->set_policy(*point.policy);
+    // What looks slower below the device is not compiled both ways.
+    if (mayGoBelow() && (point.policy || !point.below))
+      job.mutable_recompute()->set_offload(point.below);
     if (cuts(point.choice))
       job.mutable_pipeline()->mutable_cuts()->Assign(point.estimate.cuts.begin(), point.estimate.cuts.end());
     return job;
@@ -458,7 +509,9 @@ private:
   std::string keysOf(const Point &point) const { return absl::StrCat(keysOf(point.choice), policyOf(point)); }
 
   static std::string policyOf(const Point &point) {
-    return point.policy ? absl::StrCat(" recompute.policy=", Recompute::Policy_Name(*point.policy)) : "";
+    return point.policy ? absl::StrCat(" recompute.policy=", Recompute::Policy_Name(*point.policy),
+                                       point.below ? " recompute.offload=true" : "")
+                        : "";
   }
 
   // The same keys in full, for a command line.
@@ -603,7 +656,8 @@ private:
   absl::Status compileSmallest(std::optional<Whole> &least) {
     std::optional<Whole> found;
     for (const Small &small : smallest()) {
-      const Point point{small.choice, small.estimate, false, isFree() ? std::optional(small.policy) : std::nullopt};
+      const Point point{small.choice, small.estimate, false, isFree() ? std::optional(small.policy) : std::nullopt,
+                        mayGoBelow()};
       say(absl::StrCat("compiling ", keysOf(point)));
       absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/true);
       decision_.set_compiled(decision_.compiled() + 1);
@@ -621,7 +675,7 @@ private:
     }
     if (double(least->alternative.bytes()) <= memory_)
       return absl::OkStatus();
-    needed_ = Needed{least->alternative.bytes(), commandOf(least->point)};
+    learned_.needed = Needed{least->alternative.bytes(), commandOf(least->point)};
     return absl::ResourceExhaustedError("");
   }
 
@@ -641,8 +695,10 @@ private:
           constexpr double kLittle = 1; // bytes; a limit of 0 is none
           if (choice.layout > 0 && pins_.count(unscheduled(choice)) == 0 && !findPins(choice, kLittle))
             return absl::InvalidArgumentError("no other pins");
+          const int measured = choice.chunks > 1 ? int(kLeastMeasured) : 0;
           absl::StatusOr<Estimate> estimate =
-              estimateWith(choice, policy, kLittle, choice.chunks > 1 ? int(kLeastMeasured) : 0);
+              mayGoBelow() ? estimateBelow(choice, policy, kLittle, /*memory=*/0, measured)
+                           : estimateWith(choice, policy, kLittle, measured);
           Choice counted = choice;
           counted.layout = 0;
           if (!absl::IsResourceExhausted(estimate.status()))
@@ -669,6 +725,7 @@ private:
     for (size_t i = 0; i < fitting.size() && i < kCompiled; ++i)
       *decision_.add_best() = fitting[i].alternative;
     keepRefused(best.alternative.step_s());
+    keepUnlimited();
     keepPrices(best.point.choice);
     const bool work = profiles_.exhausted() || whole_.exhausted();
     decision_.set_ended(stopped() ? "interrupted" : isGood() ? "gap" : work ? "work" : "no better neighbour");
@@ -703,6 +760,23 @@ private:
     for (size_t i = 0; i < faster.size() && i < kCompiled; ++i)
       *decision_.add_refused() = *faster[i];
     decision_.set_memory_bytes(memory_ < std::numeric_limits<double>::infinity() ? int64_t(memory_) : 0);
+  }
+
+  // Of the best, those that do not fit among them, without recomputation.
+  void keepUnlimited() {
+    size_t left = 2 * kTried;
+    const auto look = [&](const Point &point) {
+      const absl::StatusOr<Estimate> free = isFree() ? estimateWith(point.choice, Recompute::NONE) : point.estimate;
+      if (free.ok() && (learned_.unlimited_s == 0 || free->step_s < learned_.unlimited_s))
+        learned_.unlimited_s = free->step_s;
+    };
+    for (const Point &point : points_) {
+      if (left-- == 0)
+        break;
+      look(point);
+    }
+    for (const plan::Alternative &refused : decision_.refused())
+      learned_.unlimited_s = std::min(learned_.unlimited_s, refused.step_s());
   }
 
   // What a GiB more memory would have let the same estimates find, and the chosen layout with larger micro-batches.
@@ -777,17 +851,17 @@ private:
   std::set<Point> points_;
   std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;
-  std::optional<Needed> needed_;
+  Learned learned_;
   plan::Decision decision_;
 };
 
 } // namespace
 
 absl::StatusOr<Decided> searchLayouts(const CompileOptions &options, const DecideOptions &how, ModelSource &source,
-                                      std::optional<Needed> &needed) {
+                                      Learned &learned) {
   Search search(options, how, source);
   absl::StatusOr<Decided> decided = search.run();
-  needed = search.needed();
+  learned = search.learned();
   return decided;
 }
 

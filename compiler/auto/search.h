@@ -11,9 +11,15 @@
 
 namespace weft::compiler {
 
-/// As decide(), but where nothing fits the status has no message, and `needed` says what does with the least memory.
+/// What a search learns beside a plan.
+struct Learned {
+  std::optional<Needed> needed; // where nothing fits: what does with the least memory
+  double unlimited_s = 0;       // where something does: what a step is estimated to take with any memory, at the least
+};
+
+/// As decide(), but where nothing fits the status has no message.
 absl::StatusOr<Decided> searchLayouts(const CompileOptions &options, const DecideOptions &how, ModelSource &source,
-                                      std::optional<Needed> &needed);
+                                      Learned &learned);
 
 } // namespace weft::compiler
 

@@ -21,6 +21,7 @@ struct Point {
   Estimate estimate;
   bool fits = false;
   std::optional<Recompute::Policy> policy = {}; // where it is not what the memory makes of AUTO
+  bool below = false; // what layers keep is below the device, all or some, where the job leaves that open
 
   // What fits comes first, the fastest of it; then the smallest.
   auto rank() const {
