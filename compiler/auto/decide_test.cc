@@ -373,6 +373,40 @@ TEST(DecideTest, WhoUpdatesIsWhatIsFaster) {
   }
 }
 
+// The device's update is tried first, and fits with eight tensor ranks. The search with that of the host is ended
+// before it has a layout: it begins with eight data ranks, where what is frozen is too large already.
+TEST(DecideTest, AnInterruptWhileTheHostIsTriedKeepsWhatTheDeviceHas) {
+  const auto optionsWith = [](std::vector<std::string> more, int64_t memoryBytes) {
+    const std::vector<std::string> keys = {"dist={context: 1 expert: 1 pipeline: 1}",
+                                           "zero.stage=0",
+                                           "batch.micro=8",
+                                           "recompute={policy: NONE offload: false}",
+                                           "model.set=seq=128",
+                                           "model.set=positions=128",
+                                           "optimizer.frozen=h.[012]..*"};
+    more.insert(more.begin(), keys.begin(), keys.end());
+    CompileOptions options = optionsOf(more, {"cluster.node.count=8", "cluster.node.ranks=1"});
+    *options.cluster.mutable_tier() = LoadCluster("clusters/8xh200.cluster")->tier();
+    options.cluster.mutable_device()->set_memory_bytes(memoryBytes);
+    return options;
+  };
+  const absl::StatusOr<Decided> least =
+      decide(optionsWith({"dist.tensor=8", "zero.offload=OPTIMIZER", "zero.update=DEVICE"}, int64_t(1) << 40), {});
+  ASSERT_TRUE(least.ok()) << least.status();
+  std::atomic<bool> stop{false};
+  DecideOptions how;
+  how.stop = &stop;
+  how.progress = [&](const std::string &line) {
+    if (line.find(" zero.update=HOST") != std::string::npos)
+      stop = true;
+  };
+  const absl::StatusOr<Decided> found = decide(optionsWith({}, bytesOf(least->plan)), how);
+  EXPECT_TRUE(stop);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->job.zero().offload(), Zero::OPTIMIZER);
+  EXPECT_EQ(found->job.zero().update(), Zero::DEVICE);
+}
+
 // Activations are most of it.
 TEST(DecideTest, TheLeastOfASmallModelIsOfPins) {
   expectLeast({"model.set=layers=2", "model.set=hidden=64", "model.set=heads=4", "model.set=seq=64", "dist.context=1"},
