@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/device/host/available.h"
 #include "runtime/device/host/device.h"
+#include "runtime/executor/host_memory.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/program.h"
 
@@ -70,24 +72,11 @@ std::map<std::string, std::string> StateOf(const plan::Program& program) {
   return state;
 }
 
-// The stage that runs on the rank.
-int StageOf(const plan::Plan& plan, int rank) {
-  int s = 0;
-  for (const plan::Stage& stage : plan.stages()) {
-    const auto& ranks = plan.placements(stage.placement()).ranks();
-    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) break;
-    ++s;
-  }
-  return s;
-}
-
-std::vector<int64_t> TierBytesOf(const plan::Plan* plan, int stage) {
-  if (plan == nullptr) return {};
-  return {plan->stages(stage).tier_bytes().begin(), plan->stages(stage).tier_bytes().end()};
-}
-
-int64_t ArenaBytesOf(const plan::Plan* plan, int stage) {
-  return plan == nullptr ? 0 : plan->stages(stage).arena_bytes();
+// What ranks are about to take; a guest takes nothing.
+absl::Status CheckMemory(const plan::Plan& plan, const ClusterOptions& options, const std::vector<int>& ranks,
+                         bool arenas_on_host) {
+  if (options.host != nullptr) return absl::OkStatus();
+  return CheckHostMemory(HostMemoryOf(plan, options.guest, ranks, arenas_on_host), device::AvailableBytes());
 }
 
 }  // namespace
@@ -119,15 +108,21 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
   for (const auto* each : {&code, &host_code}) {
     if (!each->ok()) return each->status();
   }
+  const auto device_of = [&](size_t i) {
+    device::Device* const device = arguments.devices.empty() ? options.device : arguments.devices[i];
+    return device != nullptr ? device : host_.get();
+  };
+  const bool on_host = arguments.ranks.empty() || device_of(0)->host_addressable();
+  if (absl::Status status = CheckMemory(plan, options, arguments.ranks, on_host); !status.ok()) return status;
   if (options.on_fault) fault_.AddListener(options.on_fault);
   executors_.resize(arguments.ranks.size());
   const absl::Status loaded = SideBySide(static_cast<int>(arguments.ranks.size()), [&](int i) -> absl::Status {
-    device::Device* const device = arguments.devices.empty() ? options.device : arguments.devices[i];
     const int rank = arguments.ranks[i];
+    const RankBytes bytes = BytesOfRank(plan, options.guest, rank);
     const Executor* const host = options.host == nullptr ? nullptr : &options.host->executor(i);
     const Services services{.kernels = options.kernels,
                             .host_kernels = options.host_kernels,
-                            .device = device != nullptr ? device : host_.get(),
+                            .device = device_of(i),
                             .communicator = arguments.communicators[i],
                             .source = options.source,
                             .sink = options.sink,
@@ -135,9 +130,9 @@ absl::Status Cluster::Load(const plan::Plan& plan, const ClusterOptions& options
                             .code = *code,
                             .host_code = *host_code,
                             .arena = host == nullptr ? nullptr : host->arena(),
-                            .least_arena_bytes = ArenaBytesOf(options.guest, StageOf(plan, rank)),
+                            .least_arena_bytes = bytes.arena,
                             .tiers = host == nullptr ? TierStores() : host->tiers(),
-                            .least_tier_bytes = TierBytesOf(options.guest, StageOf(plan, rank)),
+                            .least_tier_bytes = bytes.tiers,
                             .tier_folder = options.tier_folder,
                             .first_channel = host == nullptr ? 0 : host->next_channel(),
                             .first_transfer = host == nullptr ? 0 : host->next_transfer(),

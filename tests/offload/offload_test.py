@@ -107,6 +107,14 @@ class OffloadTest(ProgramTest):
         self.assertRegex(result.err, r"weft-run: rank 0: tier `disk`: .*: cannot allocate: File too large\n")
         self.assertEqual(os.listdir(self.path("tiers")), [])
 
+    def test_memory_that_the_host_does_not_have_is_one_error(self):
+        # 400 TiB a way: arenas, and what lies below.
+        plan = self.plan(HOST, OFFLOAD, BY_HOST, "dist.data=4", "zero.stage=1", "model.set=hidden=1048576")
+        result = call("weft-run", plan, "--data", self.write("corpus.txt", corpus(8)), "--steps", 1, "--quiet")
+        self.assertEqual(result.status, 1, result.err)
+        self.assertRegex(result.err, r"^weft-run: host memory: expected at most the [0-9]+ bytes available, got [0-9]+ for 4 ranks: "
+                                     r"[0-9.]+ TiB of arenas, 384 TiB of tier `host`\n$")
+
     def test_goes_on_where_io_uring_is_refused(self):
         plan, data = self.plan(*NOISY, OFFLOAD), self.write("corpus.txt", corpus(8))
         found = []

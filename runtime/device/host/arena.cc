@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/device/host/available.h"
 
 namespace weft::device {
 namespace {
@@ -16,19 +15,6 @@ namespace {
 constexpr int64_t kPage = 4096;
 // Touched between two looks at the promises.
 constexpr int64_t kChunk = int64_t{16} << 20;
-
-// Bytes that processes can still take without swapping; -1 if not known.
-int64_t AvailableBytes() {
-  std::FILE* file = std::fopen("/proc/meminfo", "r");
-  if (file == nullptr) return -1;
-  int64_t kib = -1;
-  char line[256];
-  while (std::fgets(line, sizeof(line), file) != nullptr) {
-    if (std::sscanf(line, "MemAvailable: %" SCNd64 " kB", &kib) == 1) break;
-  }
-  std::fclose(file);
-  return kib < 0 ? -1 : kib * 1024;
-}
 
 }  // namespace
 
