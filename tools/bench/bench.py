@@ -39,7 +39,7 @@ PARTS = {
     "checkpoints": ("steps with checkpoints written aside, and standing, beside steps without", checkpoints.checkpoints),
     "overlap": ("two data-parallel ranks beside twice one", overlap.overlap),
     "turns": ("two tensor ranks over a slow link: micro-batches in turns beside one after the other", turns.turns),
-    "offload": ("steps with what lies in files below the device beside steps without, and simulated", offload.offload),
+    "offload": ("steps with what lies below the device, in files or the host's memory, beside steps without, and simulated", offload.offload),
     "levels": ("collectives among two hosts of four ranks: on two levels beside directly, measured and predicted", levels.levels),
     "search": ("seconds, memory and gap of graph.auto_parallel for large models", search.search),
     "layouts": ("seconds of a core and gaps of the exact search for layouts, on GPT-like chains", search.layouts),
