@@ -339,6 +339,24 @@ class NetworksTest(ProcessesTest):
         for line, undisturbed in zip(found, expected, strict=True):
             self.assertLess(abs(line["loss"] / undisturbed["loss"] - 1), 2e-5)
 
+    def test_a_host_that_returns_and_does_not_begin_is_left_out_again(self):
+        fewer = self.plan(*MICRO, "dist.data=2")
+        self.launch("a:2,b:2", "--ask-every", 1, "--fewer", f"2:{fewer}", steps=10**9)
+        self.await_steps(5)
+        self.b.die()
+        self.await_word(f"weft-launch: the run begins again, restart 1 of 3, on a:2 with {fewer}\n")
+        self.await_restarts(1)
+        self.b.fail_once()
+        self.b.come_back()
+        self.await_word("weft-launch: the run begins again, restart 2 of 3, on a:2,b:2\n")
+        self.await_word("weft-launch: the run begins again, restart 3 of 3, on ")
+        restart = self.await_restarts(2)[-1]
+        self.assertIn(f", restart 3 of 3, on a:2 with {fewer}\n", self.said())
+        self.assertEqual(restart["reason"], "host b, which was back, does not begin")
+        self.assertEqual(restart["again"], 0)  # the run ended after a step, and nothing was done since
+        self.process.terminate()
+        self.assertEqual(self.process.wait(LIMIT_S), 0, self.said())
+
     def test_a_host_that_returns_is_spare_where_all_ranks_run(self):
         self.launch("a:2,b:2,c:2", "--ask-every", 1, steps=10**9)
         self.await_steps(5)
