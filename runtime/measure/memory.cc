@@ -49,13 +49,14 @@ class Report {
     StageMemory memory;
     memory.arena_bytes = program_.stage->arena_bytes();
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      if (program_.root[b] != b || !program_.on_device[b]) continue;
-      ++memory.buffers[CategoryOf(b)];
-      if (categories_[b] == Category::kGradients) memory.gradient_bytes += program_.slot_bytes[b];
+      if (program_.root[b] != b) continue;
       if (program_.buffer(b).kind() == Buffer::PARAMETER) {
         const auto& shape = UnpaddedShape(program_.buffer(b));
         memory.parameter_elements += std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
       }
+      if (!program_.on_device[b]) continue;
+      ++memory.buffers[CategoryOf(b)];
+      if (categories_[b] == Category::kGradients) memory.gradient_bytes += program_.slot_bytes[b];
     }
     memory.at_peak = memory.most = StateBytes();
     memory.lower_bound_bytes = Sum(memory.at_peak);

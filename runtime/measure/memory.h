@@ -69,7 +69,7 @@ struct StageMemory {
   // All gradients together. With one micro-batch a step fewer are live at one
   // time, where one is reduced before another is made.
   int64_t gradient_bytes = 0;
-  // Elements of the stage's parameters, over all its ranks.
+  // Elements of the stage's parameters, over all its ranks and in tiers too.
   int64_t parameter_elements = 0;
   // What is live at the peak, largest first.
   struct Live {
@@ -86,8 +86,8 @@ struct StageMemory {
   int32_t peak_work = 0;
 };
 
-// What a rank keeps of parameters, gradients and optimizer state for each of the
-// stage's parameters: 16 bytes with Adam, of which ZeRO leaves 16/N. 0 without
+// What a rank keeps on its device of parameters, gradients and optimizer state for
+// each of the stage's parameters: 16 bytes with Adam, of which ZeRO leaves 16/N. 0 without
 // parameters.
 double BytesAParameter(const StageMemory& memory);
 

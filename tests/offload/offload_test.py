@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -64,6 +65,15 @@ class OffloadTest(ProgramTest):
             with open(self.path(f"here/{last}"), "rb") as one, open(self.path(f"below/{last}"), "rb") as other:
                 self.assertEqual(one.read(), other.read())
         self.assertEqual(os.listdir(self.path("tiers")), [])
+
+    def test_memory_counts_parameters_wherever_they_lie(self):
+        plans = [self.plan(*NOISY[:2], HOST, *more) for more in ((), (OFFLOAD, BY_HOST), (ALL,))]
+        said = [re.search(r"to train, a parameter: (.*) B = .* B, of (.*) parameters", self.run_ok("weft-plan", "memory", it).out)
+                for it in plans]
+        self.assertEqual(len({it[2] for it in said}), 1)
+        self.assertEqual(said[0][1], "4.00 B + gradients 4.00 B + optimizer 8.00")
+        for it in said[1:]:
+            self.assertRegex(it[1], r"^[0-4]\.\d\d B \+ gradients [0-4]\.\d\d B \+ optimizer [0-3]\.\d\d$")
 
     def test_the_host_goes_on_where_the_device_was(self):
         data = self.write("corpus.txt", corpus(40))
