@@ -241,10 +241,10 @@ private:
   std::map<int32_t, size_t> placed_;     // of actors
 };
 
-constexpr double Piece::*kNumbers[] = {
-    &Piece::forward_s,      &Piece::backward_s,      &Piece::weight_s,         &Piece::lastForward_s,
-    &Piece::lastBackward_s, &Piece::forwardCopies_s, &Piece::backwardCopies_s, &Piece::stateBytes,
-    &Piece::parameterBytes, &Piece::lastingBytes,    &Piece::keptBytes,        &Piece::weightBytes};
+constexpr double Piece::*kNumbers[] = {&Piece::forward_s,        &Piece::backward_s,     &Piece::weight_s,
+                                       &Piece::lastForward_s,    &Piece::lastBackward_s, &Piece::forwardCopies_s,
+                                       &Piece::backwardCopies_s, &Piece::stateBytes,     &Piece::parameterBytes,
+                                       &Piece::lastingBytes,     &Piece::keptBytes,      &Piece::weightBytes};
 
 Piece scaled(Piece piece, double factor) {
   for (double Piece::*number : kNumbers)

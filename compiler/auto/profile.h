@@ -22,12 +22,12 @@ struct Piece {
   std::string name;
   double forward_s = 0, backward_s = 0; // of a micro-batch that others follow
   double weight_s = 0;                  // of it, the part that only gradients of weights need, where it is apart
-  double lastForward_s = 0, lastBackward_s = 0; // of the last one, beside which gradients are reduced
+  double lastForward_s = 0, lastBackward_s = 0;     // of the last one, beside which gradients are reduced
   double forwardCopies_s = 0, backwardCopies_s = 0; // from and to what lies below the device, beside it
-  double stateBytes = 0;                        // parameters, gradients, optimizer
-  double parameterBytes = 0;                    // of parameters alone
-  double lastingBytes = 0;                      // of them and the optimizer's state: from step to step
-  double keptBytes = 0;                         // of a micro-batch, from its forward to its backward
+  double stateBytes = 0;                            // parameters, gradients, optimizer
+  double parameterBytes = 0;                        // of parameters alone
+  double lastingBytes = 0;                          // of them and the optimizer's state: from step to step
+  double keptBytes = 0;                             // of a micro-batch, from its forward to its backward
   double weightBytes = 0; // of it, from its backward to its gradients of weights, where these are apart
 };
 

@@ -202,8 +202,8 @@ private:
     WEFT_ASSIGN_OR_RETURN(Estimate best, estimateOf(choice, partlyBelow(*here, *below, 1), limit, measured));
     while (least < most && best.bytes <= memory) {
       const int parts = (least + most) / 2;
-      WEFT_ASSIGN_OR_RETURN(Estimate some, estimateOf(choice, partlyBelow(*here, *below, double(parts) / kParts), limit,
-                                                      measured));
+      WEFT_ASSIGN_OR_RETURN(Estimate some,
+                            estimateOf(choice, partlyBelow(*here, *below, double(parts) / kParts), limit, measured));
       const bool fits = some.bytes <= memory;
       (fits ? most : least) = fits ? parts : parts + 1;
       best = fits ? std::move(some) : std::move(best);
@@ -696,9 +696,9 @@ private:
           if (choice.layout > 0 && pins_.count(unscheduled(choice)) == 0 && !findPins(choice, kLittle))
             return absl::InvalidArgumentError("no other pins");
           const int measured = choice.chunks > 1 ? int(kLeastMeasured) : 0;
-          absl::StatusOr<Estimate> estimate =
-              mayGoBelow() ? estimateBelow(choice, policy, kLittle, /*memory=*/0, measured)
-                           : estimateWith(choice, policy, kLittle, measured);
+          absl::StatusOr<Estimate> estimate = mayGoBelow()
+                                                  ? estimateBelow(choice, policy, kLittle, /*memory=*/0, measured)
+                                                  : estimateWith(choice, policy, kLittle, measured);
           Choice counted = choice;
           counted.layout = 0;
           if (!absl::IsResourceExhausted(estimate.status()))

@@ -75,8 +75,8 @@ absl::StatusOr<Unplaced> Candidates::lower(const Job &job, int64_t &work) {
       return absl::ResourceExhaustedError("the work is done");
     }
     if (phase == Phase::Recompute && job.recompute().policy() == Recompute::AUTO) {
-      *lowering.job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster_),
-                                                           cluster_.tier_size() > 0, *this);
+      *lowering.job.mutable_recompute() =
+          resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster_), cluster_.tier_size() > 0, *this);
       if (std::optional<Unplaced> found = fitted(lowering.job, job)) {
         return spend(fitting_->work) ? absl::StatusOr<Unplaced>(*std::move(found))
                                      : absl::ResourceExhaustedError("the work is done");

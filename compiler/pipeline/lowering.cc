@@ -93,8 +93,8 @@ llvm::LogicalResult runPhase(Lowering &lowering, Phase phase, const Cluster &clu
     ResolveTiers(cluster, &job);
   }
   if (phase == Phase::Recompute) {
-    *job.mutable_recompute() = resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster),
-                                                cluster.tier_size() > 0, candidates);
+    *job.mutable_recompute() =
+        resolveRecompute(*lowering.module, job, plan::PlanBytesOf(cluster), cluster.tier_size() > 0, candidates);
   }
   mlir::PassManager manager(lowering.module->getContext());
   manager.enableVerifier(!lowering.isTrial || phase == Phase::Elaborate);

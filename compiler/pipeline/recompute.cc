@@ -15,8 +15,8 @@ struct Way {
   bool below = false;
 };
 
-// What is tried on one stage of n layers are levels: 0 is the first way in all of them, 1 to n the second way in so many
-// and the first in the others, n + 1 to 2 n the third in some and the second in the others.
+// What is tried on one stage of n layers are levels: 0 is the first way in all of them, 1 to n the second way in so
+// many and the first in the others, n + 1 to 2 n the third in some and the second in the others.
 struct StageLevels {
   std::vector<std::string> layers; // without those that the job pins
   int least = 0;                   // all levels below do not fit
@@ -34,9 +34,9 @@ struct StageLevels {
     most = int(ways - 1) * count();
   }
 
-  // The level to try next: each way in all layers, then where so many bytes are on a line between those of the levels on
-  // either side, as each layer gives back about as many; less what gaps take. Half way, where the last two tries did not
-  // halve what was left.
+  // The level to try next: each way in all layers, then where so many bytes are on a line between those of the levels
+  // on either side, as each layer gives back about as many; less what gaps take. Half way, where the last two tries did
+  // not halve what was left.
   int next(int64_t limit) const {
     if (found() || least == 0) {
       return least;
@@ -144,7 +144,8 @@ private:
     return found;
   }
 
-  // Of ways that need ever less memory, the first that fits, stage by stage; or the last. Nothing if one does not compile.
+  // Of ways that need ever less memory, the first that fits, stage by stage; or the last. Nothing if one does not
+  // compile.
   std::optional<Recompute> climb(llvm::ArrayRef<Way> ways, int64_t memoryBytes) {
     for (StageLevels &stage : stages_) {
       stage.begin(ways.size());

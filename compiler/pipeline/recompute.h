@@ -12,8 +12,8 @@ namespace weft::compiler {
 /// AUTO it tries: compiles variants with `candidates` and compares each stage's memory with `memoryBytes`, that of a
 /// device (0: no limit). `hasTier`: the cluster has memory below the device, so that layers may keep there what they
 /// keep if the job leaves it open. Where not even the least of all fits, FULL everywhere and below if that may be, that
-/// is what it returns. A variant that does not compile is what it returns too: compiling it says why. A scope that names
-/// no layer stays in the list, for the pass to refuse.
+/// is what it returns. A variant that does not compile is what it returns too: compiling it says why. A scope that
+/// names no layer stays in the list, for the pass to refuse.
 Recompute resolveRecompute(mlir::ModuleOp module, const Job &job, int64_t memoryBytes, bool hasTier,
                            Candidates &candidates);
 

@@ -27,14 +27,14 @@ struct Layout {
   int64_t zero = 0, group = 0;  // 0: the job says nothing
   std::string recompute;        // empty: the job says nothing
   bool fusion = true;
-  bool broadcast = false;       // graph.inference
-  int64_t overlap = 0;          // micro-batches under way together; 0: the job says nothing
-  bool ring = false;            // graph.ring: keys go round wherever they can
-  std::string offload;          // zero.offload; empty: the job says nothing
-  bool by_host = false;         // zero.update
-  bool kept = false;            // recompute.offload
+  bool broadcast = false;           // graph.inference
+  int64_t overlap = 0;              // micro-batches under way together; 0: the job says nothing
+  bool ring = false;                // graph.ring: keys go round wherever they can
+  std::string offload;              // zero.offload; empty: the job says nothing
+  bool by_host = false;             // zero.update
+  bool kept = false;                // recompute.offload
   std::vector<std::string> spared;  // layers that keep on the device what they keep
-  std::vector<int64_t> meshes;  // of every stage its data axis, where they differ
+  std::vector<int64_t> meshes;      // of every stage its data axis, where they differ
 };
 
 // Of a step.

@@ -37,15 +37,17 @@ std::vector<Feature> Features() {
           {"all below", {"zero.offload=PARAMETERS"}},
           {"updated below", {"zero.offload=OPTIMIZER", "zero.update=HOST"}},
           {"kept below", {"recompute.offload=true"}},
-          {"kept below of two", {"recompute.layers={scope: \"$0\" policy: FULL offload: true}",
-                                 "recompute.layers={scope: \"$2\" policy: NONE offload: true}"}}};
+          {"kept below of two",
+           {"recompute.layers={scope: \"$0\" policy: FULL offload: true}",
+            "recompute.layers={scope: \"$2\" policy: NONE offload: true}"}}};
 }
 
 struct Model {
   std::string job, layers;
 };
-const Model kModels[] = {
-    {"tests/oracle/tiny.job", "h."}, {"models/llama/tiny.job", "model.layers."}, {"models/mixtral/tiny.job", "model.layers."}};
+const Model kModels[] = {{"tests/oracle/tiny.job", "h."},
+                         {"models/llama/tiny.job", "model.layers."},
+                         {"models/mixtral/tiny.job", "model.layers."}};
 
 // Both, or nothing if they say different things of one key.
 std::optional<Overrides> Together(const Feature& one, const Feature& other) {

@@ -18,7 +18,8 @@ ONE_SEQUENCE = ("batch.micro=1", "batch.global=2", "data.format=AUTO")
 FAST_LINKS = 'device { kind: "cpu" }\nnode { count: 1 ranks: 8 link_bytes_s: 1e12 latency_s: 1e-9 }\n'
 HEADS, KEYS, RING, ZIGZAG = {"all_to_all"}, {"all_gather"}, {"shift"}, {"shift", "zigzag"}
 # The job, its layout, whether links are fast, and what moves in front of attention. Where messages cost their latency, two
-# gathers are cheaper than four all-to-alls. Two heads of keys cannot be split over four ranks.
+# gathers are cheaper than four all-to-alls, and one of what keys and values are made of is cheaper still where those are few
+# heads. Two heads of keys cannot be split over four ranks.
 LAYOUTS = [
     (JOB, ("dist.context=2",), True, HEADS),
     (JOB, ("dist.context=4",), True, HEADS),
@@ -81,7 +82,7 @@ class LongSequencesTest(ProgramTest):
         context = [axis["name"] for axis in stage["placement"]["axes"]].index("context")
         return {collective["kind"] for actor in stage["actors"] if ".0.forward" in "." + actor["name"]
                 for collective in actor.get("collectives", [])
-                if collective["axes"] == [context] and re.search(r"\.0\.(self_)?attn$", collective["location"])}
+                if collective["axes"] == [context] and re.search(r"\.0\.(self_)?attn(\.[kq]_proj)?$", collective["location"])}
 
     def test_either_way_trains_as_one_rank_does(self):
         for job, layout, fast, kind in LAYOUTS:
@@ -92,6 +93,14 @@ class LongSequencesTest(ProgramTest):
                 one, many = self.losses_of(self.plan(*ONE_SEQUENCE, job=job)), self.losses_of(plan)
                 for a, b in zip(many, one):
                     self.assertLess(relative(a, b), 2e-5)
+
+    def test_products_keep_their_part_of_the_sequence(self):
+        # Gradients of weights are summed once a step, which is less than the whole sequence for each product.
+        plan = self.plan("dist.context=8", "batch.micro=1", "batch.global=8", "model.set=layers=3", "precision.compute=BF16",
+                         "cluster=../../clusters/8xh200.cluster", job="models/llama/8b.job")
+        made = re.search(r"-> \(model\.layers\.1\.mlp\.gate_proj/einsum\.\d+ bf16\[([\d,]+)\]",
+                         self.run_ok("weft-plan", "show", "--kernels", plan).out)
+        self.assertEqual(made[1], "1,1024,14336")
 
     def test_documents_biases_and_padding_go_round(self):
         # Masks of rows by keys; T5's biases, which are trained, attention over another sequence, and padding.

@@ -216,9 +216,9 @@ public:
     }
   }
 
-  // Where the unit comes to the layer before of which something is fetched, or to that in which a gather is issued which
-  // reads it. The first layer's is behind the unit's first kernel, so that not while the unit before is at its end; but
-  // a forward's is as early as may be: when a backward ends, little is left on the device.
+  // Where the unit comes to the layer before of which something is fetched, or to that in which a gather is issued
+  // which reads it. The first layer's is behind the unit's first kernel, so that not while the unit before is at its
+  // end; but a forward's is as early as may be: when a backward ends, little is left on the device.
   size_t of(llvm::StringRef layer, task::MoveKernel fetch) const {
     auto read = firstRead_.find(task::rootOf(fetch.getOnDevice()));
     if (read != firstRead_.end() && llvm::isa<task::CollectiveOp>(portions_[read->second].work.front())) {
@@ -252,8 +252,8 @@ public:
     return at;
   }
 
-  // What waits for the stores of a layer, which stand at `at`: the second layer from there of which something is stored,
-  // or the last one of all; none that comes next.
+  // What waits for the stores of a layer, which stand at `at`: the second layer from there of which something is
+  // stored, or the last one of all; none that comes next.
   std::optional<size_t> waiting(llvm::StringRef layer, size_t at) const {
     std::optional<size_t> last;
     size_t stored = 0;

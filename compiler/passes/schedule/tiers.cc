@@ -227,7 +227,8 @@ private:
       }
       llvm::StringRef read = layerOf(ir::scopeOf(kept->readers.front()));
       llvm::StringRef made = layerOf(ir::scopeOf(kept->writer));
-      if (!made.empty() && !read.empty() && liesBelow(made) && read != last.lookup(ir::chunkOf(kept->writer)) && isLarge(buffer, tier)) {
+      if (!made.empty() && !read.empty() && liesBelow(made) && read != last.lookup(ir::chunkOf(kept->writer)) &&
+          isLarge(buffer, tier)) {
         leave(buffer, *kept);
         ++numMoved;
       }

@@ -346,6 +346,26 @@ SolverValue::Held Inference::heldOf(Value value) const {
   return held;
 }
 
+// Where the inputs are split along the sequence, a second start: as if no value of a micro-batch could be boxed, but
+// for 1000 times its price. From operands as they come, one op after the other, weights split with their products looks
+// cheaper for each op than gradients that are summed at the end: all of a layer has to change to see otherwise.
+void Inference::tryAsTheyFlow(Solver &solver, std::vector<SolverNode> &nodes, std::vector<SolverValue> values,
+                              llvm::ArrayRef<int> flowing, const plan::Spread &group) {
+  const double seconds = solver.total();
+  const auto choices = llvm::map_to_vector(nodes, [](const SolverNode &node) { return node.choice; });
+  for (int v : flowing) {
+    values[v].keepState = true;
+  }
+  Solver(nodes, values, group, machine_).solve();
+  solver.refine();
+  if (solver.total() < seconds) {
+    return;
+  }
+  for (auto [node, choice] : llvm::zip(nodes, choices)) {
+    node.choice = choice;
+  }
+}
+
 llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   PlacementAttr placement = graph_.getPlacement(stage);
   std::vector<SolverNode> nodes;
@@ -354,6 +374,7 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   std::vector<int> opOfNode;
   std::vector<Operation *> opsOfNodes;
   std::vector<Value> valueOf;
+  std::vector<int> flowing; // values of a micro-batch
   const bool ofBatch = splitsInputs(axis, 0), open = isOpen(placement.getAxes()[axis]);
   llvm::DenseSet<Value> toSplit = termsToSplit(axis);
   auto addValue = [&](Value value) {
@@ -367,7 +388,11 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
     v.keepSplit = ofParameters_.contains(value);
     bool micro = !producer || sections_.isMicro(producer);
     v.overlapped = llvm::isa_and_nonnull<AccumulateOp>(producer);
-    v.keepState = (ofBatch && micro && !v.overlapped && !v.keepSplit && !toSplit.contains(value)) || isNextState(value);
+    const bool flows = micro && !v.overlapped && !v.keepSplit && !toSplit.contains(value);
+    v.keepState = (ofBatch && flows) || isNextState(value);
+    if (flows) {
+      flowing.push_back(int(values.size()));
+    }
     v.held = heldOf(value);
     if (!v.free) {
       States before = produced(value);
@@ -421,7 +446,11 @@ llvm::LogicalResult Inference::decide(int64_t stage, size_t axis) {
   }
   const plan::Spread group = spreadOf(placement.getSizes(), {int(axis)}, machine_);
   if (!open) {
-    Solver(nodes, values, group, machine_).solve();
+    Solver solver(nodes, values, group, machine_);
+    solver.solve();
+    if (!ofBatch && splitsInputs(axis, 1)) {
+      tryAsTheyFlow(solver, nodes, values, flowing, group);
+    }
     // A model with fewer layers than it has is no plan that anyone asks.
     if (group.ranks > 1 && !graph_->getParentOfType<mlir::ModuleOp>()->hasAttr(kMostRepeatsName)) {
       for (const auto &[boxed, instead] : nextBests(nodes, values, group, machine_)) {

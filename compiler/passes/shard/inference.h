@@ -82,6 +82,9 @@ private:
   bool isOpen(mlir::StringAttr axis) const;
   SolverValue::Held heldOf(mlir::Value value) const;
   llvm::LogicalResult decide(int64_t stage, size_t axis);
+  // Keeps what is faster: the present choices, or those from another start.
+  void tryAsTheyFlow(Solver &solver, std::vector<SolverNode> &nodes, std::vector<SolverValue> values,
+                     llvm::ArrayRef<int> flowing, const plan::Spread &group);
 
   ir::GraphOp graph_;
   Sections sections_;

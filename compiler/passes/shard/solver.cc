@@ -609,6 +609,10 @@ void Solver::solve() {
     }
     node.choice = best;
   }
+  refine();
+}
+
+void Solver::refine() {
   descend();
   findCopies();
   for (int round = 0; round < kSweeps; ++round) {

@@ -20,6 +20,9 @@ public:
   /// Sets every node's `choice`.
   void solve();
 
+  /// The same from the present choices on, instead of from operands as they come.
+  void refine();
+
   /// Leaves a node these of its candidates, ascending, and gives it the first of them if there is one.
   void allow(int node, std::vector<int> candidates);
   const std::vector<int> &allowed(int node) const { return allowed_[node]; }
