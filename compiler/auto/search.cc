@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 
@@ -13,10 +12,9 @@
 #include "compiler/auto/bound.h"
 #include "compiler/auto/choice.h"
 #include "compiler/auto/conflicts.h"
-#include "compiler/auto/estimate.h"
+#include "compiler/auto/estimates.h"
 #include "compiler/auto/floors.h"
 #include "compiler/auto/layouts.h"
-#include "compiler/auto/profiles.h"
 #include "compiler/auto/smallest.h"
 #include "compiler/auto/whole.h"
 #include "compiler/dialect/model/model.h"
@@ -57,9 +55,6 @@ constexpr double kHeld = 0.9;
 constexpr int64_t kLayouts = 3;
 // The layout that holds least.
 constexpr int64_t kLeastLayout = kLayouts + 1;
-// The part of the work that may go into stages which begin or end within a node, for each way in which they do.
-constexpr int64_t kParted = 8;
-
 bool saysStages(mlir::ModuleOp module) {
   return module.walk([](model::StageOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -69,17 +64,17 @@ public:
   /// `options` outlives this.
   Search(const CompileOptions &options, const DecideOptions &how, ModelSource &source)
       : how_(how), source_(source), job_(options.job), asked_(LocateJob(options.job, options.jobFile)),
-        cluster_(options.cluster), machine_(plan::MachineOf(options.cluster)), space_(asked_, options.cluster),
-        hasStages_(saysStages(source.module())), bound_(asked_, options.cluster),
-        work_(int64_t(asked_.auto_().seconds() * kWorkPerSecond)),
-        profiles_(source.module(), options.cluster, work_ / 2), layouts_(profiles_.shallow(), options.cluster),
-        whole_(source.module(), options.cluster),
+        cluster_(options.cluster), space_(asked_, options.cluster), hasStages_(saysStages(source.module())),
+        bound_(asked_, options.cluster), work_(int64_t(asked_.auto_().seconds() * kWorkPerSecond)),
+        estimates_(source.module(), options.cluster, space_, asked_, work_,
+                   [this](const Choice &choice, Job &job) { addPins(choice, job); }),
+        layouts_(estimates_.profiles().shallow(), options.cluster), whole_(source.module(), options.cluster),
         memory_(cluster_.device().memory_bytes() > 0 ? double(plan::PlanBytesOf(cluster_))
                                                      : std::numeric_limits<double>::infinity()) {}
 
   absl::StatusOr<Decided> run() {
-    WEFT_RETURN_IF_ERROR(
-        bound_.set(source_.module(), [&](const Choice &choice) { return stageJob(choice, Recompute::NONE); }));
+    WEFT_RETURN_IF_ERROR(bound_.set(
+        source_.module(), [&](const Choice &choice) { return estimates_.stageJob(choice, Recompute::NONE); }));
     if (!hasStages_) {
       WEFT_RETURN_IF_ERROR(checkPieces(asked_, bound_.pieces()));
     }
@@ -113,7 +108,7 @@ private:
   void closeUnused() {
     for (const auto &[axis, choices] : space_.axesAlone()) {
       const bool isUsed = std::any_of(choices.begin(), choices.end(), [&](const Choice &choice) {
-        return profiles_.elaborates(stageJob(choice, Recompute::NONE));
+        return estimates_.profiles().elaborates(estimates_.stageJob(choice, Recompute::NONE));
       });
       if (!isUsed && !(axis == "dist.tensor" && space_.movesParameters()))
         space_.close(axis);
@@ -140,90 +135,21 @@ private:
     return !points_.empty() && points_.begin()->fits &&
            points_.begin()->estimate.step_s <= decision_.bound_s() * (1 + asked_.auto_().gap());
   }
-  bool isOver() const { return stopped() || profiles_.exhausted() || isGood(); }
-
-  // One stage of a choice as a job of its own, with all layers and enough micro-batches to see one that others follow.
-  Job stageJob(const Choice &choice, Recompute::Policy policy, bool below = false) const {
-    Choice stage = choice;
-    stage.pipeline = stage.chunks = 1;
-    stage.schedule = ONE_F_ONE_B;
-    stage.form = H1;
-    Job job = space_.jobOf(stage);
-    addPins(choice, job);
-    job.clear_pipeline();
-    if (choice.schedule == ZERO_BUBBLE)
-      job.mutable_pipeline()->set_schedule(ZERO_BUBBLE); // splits backwards, on one stage too
-    job.mutable_dist()->set_pipeline(1);
-    job.mutable_batch()->set_global(choice.micro * std::min<int64_t>(space_.microBatches(choice), 2));
-    job.mutable_recompute()->clear_layers();
-    job.mutable_recompute()->set_policy(policy);
-    if (below)
-      job.mutable_recompute()->set_offload(true);
-    ResolveJob(&job);
-    return job;
-  }
-
-  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-
-  // Stages that begin or end within a node have their ranks on different nodes; all wait for the slowest. Of a node,
-  // what belongs to one stage wherever that begins counts as a node.
-  Profiles &profilesOf(const Choice &choice) {
-    const int64_t part = std::gcd(choice.stageRanks(), machine_.node_ranks);
-    if (choice.pipeline == 1 || part == choice.stageRanks() || part == machine_.node_ranks)
-      return profiles_;
-    std::unique_ptr<PartedProfiles> &parted = parted_[part];
-    if (!parted)
-      parted = std::make_unique<PartedProfiles>(source_.module(), cluster_, part, work_ / kParted);
-    return parted->profiles;
-  }
-
-  // `limit`: that its stages are cut for; `measured`: see schedule::bestCut.
-  absl::StatusOr<Estimate> estimateWith(const Choice &choice, Recompute::Policy policy, double limit = kNoLimit,
-                                        int measured = 0) {
-    const absl::StatusOr<Profile> &profile = profilesOf(choice).of(stageJob(choice, policy));
-    return profile.ok() ? estimateOf(choice, *profile, limit, measured) : profile.status();
-  }
-
-  absl::StatusOr<Estimate> estimateOf(const Choice &choice, const Profile &profile, double limit, int measured) {
-    const std::vector<std::string> asked(asked_.pipeline().cuts().begin(), asked_.pipeline().cuts().end());
-    return estimate(choice, space_.microBatches(choice), profile, machine_, schedules_, {limit, measured, asked});
-  }
-
-  // With what layers keep below the device, of as few of them as fit, in eighths; of all if that does not fit either.
-  absl::StatusOr<Estimate> estimateBelow(const Choice &choice, Recompute::Policy policy, double limit, double memory,
-                                         int measured) {
-    constexpr int kParts = 8;
-    Profiles &profiles = profilesOf(choice);
-    const absl::StatusOr<Profile> &below = profiles.of(stageJob(choice, policy, /*below=*/true)),
-                                  &here = profiles.of(stageJob(choice, policy));
-    if (!below.ok() || !here.ok())
-      return below.ok() ? here.status() : below.status();
-    int least = 1, most = kParts;
-    WEFT_ASSIGN_OR_RETURN(Estimate best, estimateOf(choice, partlyBelow(*here, *below, 1), limit, measured));
-    while (least < most && best.bytes <= memory) {
-      const int parts = (least + most) / 2;
-      WEFT_ASSIGN_OR_RETURN(Estimate some,
-                            estimateOf(choice, partlyBelow(*here, *below, double(parts) / kParts), limit, measured));
-      const bool fits = some.bytes <= memory;
-      (fits ? most : least) = fits ? parts : parts + 1;
-      best = fits ? std::move(some) : std::move(best);
-    }
-    return best;
-  }
+  bool isOver() const { return stopped() || estimates_.exhausted() || isGood(); }
 
   // The least recomputation that fits, as AUTO does it: none, what is cheap of some layers, or all of some. In a
   // pipeline also none, or what is cheap, with stages that are cut for the memory instead of for the time.
   absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
     const bool free = isFree();
-    WEFT_ASSIGN_OR_RETURN(
-        Estimate now, estimateWith(choice, free ? Recompute::NONE : asked_.recompute().policy(), kNoLimit, measured));
+    WEFT_ASSIGN_OR_RETURN(Estimate now, estimates_.with(choice, free ? Recompute::NONE : asked_.recompute().policy(),
+                                                        Estimates::kNoLimit, measured));
     std::optional<Point> tight;
     WEFT_RETURN_IF_ERROR(
         cutFor(choice, memory, free ? Recompute::NONE : asked_.recompute().policy(), measured, now, tight));
     for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
       if (!free || now.bytes <= memory || isSlower(now.step_s, kSlower) || (tight && isNear(*tight, now)))
         break;
-      WEFT_ASSIGN_OR_RETURN(Estimate next, estimateWith(choice, policy, kNoLimit, measured));
+      WEFT_ASSIGN_OR_RETURN(Estimate next, estimates_.with(choice, policy, Estimates::kNoLimit, measured));
       WEFT_RETURN_IF_ERROR(cutFor(choice, memory, policy, measured, next, tight));
       const double saved = now.bytes - next.bytes;
       const double part = saved > 0 && next.bytes <= memory ? std::min(1.0, (now.bytes - memory) / saved) : 1;
@@ -242,11 +168,11 @@ private:
     for (Recompute::Policy policy : {Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}) {
       if (!mayGoBelow())
         return;
-      const absl::StatusOr<Estimate> here = estimateWith(choice, policy, kNoLimit, measured);
+      const absl::StatusOr<Estimate> here = estimates_.with(choice, policy, Estimates::kNoLimit, measured);
       if (!here.ok() || here->bytes <= memory || isSlower(here->step_s, kSlower) ||
           (point.fits && here->step_s >= point.estimate.step_s))
         return;
-      const absl::StatusOr<Estimate> below = estimateBelow(choice, policy, kNoLimit, memory, measured);
+      const absl::StatusOr<Estimate> below = estimates_.below(choice, policy, Estimates::kNoLimit, memory, measured);
       if (!below.ok())
         return;
       const Point other{choice, *below, below->bytes <= memory, {}, /*below=*/true};
@@ -267,7 +193,7 @@ private:
                       std::optional<Point> &tight) {
     if (choice.pipeline == 1 || free.bytes <= memory || isSlower(free.step_s, kSlower))
       return absl::OkStatus();
-    WEFT_ASSIGN_OR_RETURN(const Estimate cut, estimateWith(choice, policy, memory, measured));
+    WEFT_ASSIGN_OR_RETURN(const Estimate cut, estimates_.with(choice, policy, memory, measured));
     const Point point{choice, cut, cut.bytes <= memory};
     if (point.fits && (!tight || point < *tight))
       tight = point;
@@ -294,11 +220,11 @@ private:
       return std::nullopt;
     if (asked_.recompute().has_policy() && asked_.recompute().policy() != Recompute::AUTO)
       return std::nullopt;
-    const absl::StatusOr<Estimate> least = estimateWith(choice, Recompute::NONE);
+    const absl::StatusOr<Estimate> least = estimates_.with(choice, Recompute::NONE);
     if (!least.ok() || !isFar(least->step_s))
       return std::nullopt;
     if (const std::optional<Choice> over = overlapOf(Point{choice, *least, true})) {
-      const absl::StatusOr<Estimate> together = estimateWith(*over, Recompute::NONE);
+      const absl::StatusOr<Estimate> together = estimates_.with(*over, Recompute::NONE);
       if (together.ok() && !isFar(together->step_s))
         return std::nullopt;
     }
@@ -318,7 +244,7 @@ private:
     constexpr double kLeast = 0.01; // exposed: below that kernels of half the size lose more
     const Choice choice = unscheduled(point.choice), over = space_.overlapped(choice);
     const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
-    const absl::StatusOr<Profile> *profile = profilesOf(choice).known(stageJob(choice, policy));
+    const absl::StatusOr<Profile> *profile = estimates_.profilesOf(choice).known(estimates_.stageJob(choice, policy));
     const bool exchanges = choice.tensor * choice.context * choice.expert > 1 || choice.zero == 3;
     if (over == choice || !exchanges || !point.fits || profile == nullptr || !profile->ok() ||
         (*profile)->exposed < kLeast || isSlower(point.estimate.step_s * (1 - (*profile)->exposed), 1))
@@ -358,13 +284,14 @@ private:
 
   // Where something was profiled, with the best of the pins that were tried.
   void keepFloor(const Choice &choice) {
-    if (space_.microBatches(choice) < 2 || &profilesOf(choice) != &profiles_)
+    if (space_.microBatches(choice) < 2 || &estimates_.profilesOf(choice) != &estimates_.profiles())
       return;
     const Recompute::Policy policy = isFree() ? Recompute::NONE : asked_.recompute().policy();
     for (Choice with : {choice, space_.overlapped(choice)}) {
       for (with.layout = 0; with.layout <= kLayouts; ++with.layout) {
         const bool has = with.layout == 0 || pins_.count(unscheduled(with)) > 0;
-        const absl::StatusOr<Profile> *profile = has ? profiles_.known(stageJob(with, policy)) : nullptr;
+        const absl::StatusOr<Profile> *profile =
+            has ? estimates_.profiles().known(estimates_.stageJob(with, policy)) : nullptr;
         if (profile == nullptr || !profile->ok())
           continue;
         double seconds = 0;
@@ -432,7 +359,7 @@ private:
       const std::optional<Point> point = lookAtSchedules(choice);
       if (point && (!best || *point < *best))
         best = point;
-      const absl::StatusOr<Estimate> plain = estimateWith(choice, Recompute::NONE);
+      const absl::StatusOr<Estimate> plain = estimates_.with(choice, Recompute::NONE);
       if (!plain.ok() || (plain->bytes <= memory_ && !all))
         return;
       held = std::min(held, kHeld * plain->bytes) / 2;
@@ -450,7 +377,7 @@ private:
     }
     for (const Choice &choice : near) {
       std::optional<Point> best;
-      if (!stopped() && !profiles_.exhausted())
+      if (!stopped() && !estimates_.exhausted())
         lookAtLayouts(choice, /*all=*/true, best);
     }
   }
@@ -460,7 +387,7 @@ private:
   bool findPins(const Choice &choice, double held) {
     Choice plain = choice;
     plain.layout = 0;
-    Job job = stageJob(plain, Recompute::NONE);
+    Job job = estimates_.stageJob(plain, Recompute::NONE);
     job.mutable_batch()->set_global(asked_.batch().global());
     const double stages = double(choice.pipeline);
     const double limit = std::isinf(held) ? 0 : held * stages;
@@ -680,7 +607,7 @@ private:
   }
 
   std::vector<Small> smallest() {
-    profiles_.limit(work_ / 2);
+    estimates_.profiles().limit(work_ / 2);
     Smallest search(
         space_,
         isFree() ? std::vector{Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}
@@ -697,8 +624,8 @@ private:
             return absl::InvalidArgumentError("no other pins");
           const int measured = choice.chunks > 1 ? int(kLeastMeasured) : 0;
           absl::StatusOr<Estimate> estimate = mayGoBelow()
-                                                  ? estimateBelow(choice, policy, kLittle, /*memory=*/0, measured)
-                                                  : estimateWith(choice, policy, kLittle, measured);
+                                                  ? estimates_.below(choice, policy, kLittle, /*memory=*/0, measured)
+                                                  : estimates_.with(choice, policy, kLittle, measured);
           Choice counted = choice;
           counted.layout = 0;
           if (!absl::IsResourceExhausted(estimate.status()))
@@ -727,7 +654,7 @@ private:
     keepRefused(best.alternative.step_s());
     keepUnlimited();
     keepPrices(best.point.choice);
-    const bool work = profiles_.exhausted() || whole_.exhausted();
+    const bool work = estimates_.exhausted() || whole_.exhausted();
     decision_.set_ended(stopped() ? "interrupted" : isGood() ? "gap" : work ? "work" : "no better neighbour");
     *best.plan.mutable_header()->mutable_job() = job;
     *best.plan.mutable_header()->mutable_decision() = decision_;
@@ -766,7 +693,7 @@ private:
   void keepUnlimited() {
     size_t left = 2 * kTried;
     const auto look = [&](const Point &point) {
-      const absl::StatusOr<Estimate> free = isFree() ? estimateWith(point.choice, Recompute::NONE) : point.estimate;
+      const absl::StatusOr<Estimate> free = isFree() ? estimates_.with(point.choice, Recompute::NONE) : point.estimate;
       if (free.ok() && (learned_.unlimited_s == 0 || free->step_s < learned_.unlimited_s))
         learned_.unlimited_s = free->step_s;
     };
@@ -832,15 +759,12 @@ private:
   const Job &job_;  // as asked for
   const Job asked_; // the same, with paths as seen from here
   const Cluster &cluster_;
-  const plan::Machine machine_;
   Space space_;
   const bool hasStages_; // the model says where they begin
   Bound bound_;
   const int64_t work_;
-  Profiles profiles_;
-  std::map<int64_t, std::unique_ptr<PartedProfiles>> parted_; // by the ranks of a node
+  Estimates estimates_;
   Layouts layouts_;
-  Schedules schedules_;
   Floors floors_;
   Candidates whole_;
   const double memory_;
