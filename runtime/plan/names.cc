@@ -1,7 +1,6 @@
 #include "runtime/plan/names.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -145,14 +144,14 @@ std::string RanksText(const Placement& placement) {
   return absl::StrJoin(parts, ", ");
 }
 
-// "h.0 to h.3, h.6": the layers that `is` says, in runs of the list. Empty if there are none.
-static std::string LayersText(const Header& header, const std::function<bool(const Recompute::Layer&)>& is) {
+// "h.0 to h.3, h.6": the layers of a policy, in runs of the list. Empty if there are none.
+static std::string LayersText(const Header& header, Recompute::Policy policy) {
   std::vector<std::string> runs;
   const auto& layers = header.recompute();
   for (int first = 0; first < layers.size();) {
     int last = first;
-    while (last + 1 < layers.size() && is(layers[last + 1]) == is(layers[first])) ++last;
-    if (is(layers[first])) {
+    while (last + 1 < layers.size() && layers[last + 1].policy() == layers[first].policy()) ++last;
+    if (layers[first].policy() == policy) {
       runs.push_back(first == last ? layers[first].scope()
                                    : absl::StrCat(layers[first].scope(), " to ", layers[last].scope()));
     }
@@ -166,14 +165,13 @@ std::string RecomputeText(const Header& header) {
   if (!header.training() || (asked.policy() == Recompute::NONE && asked.layers().empty())) return "";
   std::vector<std::string> parts;
   for (Recompute::Policy policy : {Recompute::FULL, Recompute::SELECTIVE}) {
-    const std::string layers = LayersText(header, [&](const auto& layer) { return layer.policy() == policy; });
+    const std::string layers = LayersText(header, policy);
     if (!layers.empty()) parts.push_back(absl::StrCat(Recompute::Policy_Name(policy), " in ", layers));
   }
-  if (parts.empty()) {
-    parts.push_back(header.recompute().empty() ? "nothing, for the model has no layers" : "nothing");
-  }
-  const std::string below = LayersText(header, [](const auto& layer) { return layer.offload(); });
-  if (!below.empty()) parts.push_back(absl::StrCat("below the device what is kept in ", below));
+  const auto& layers = header.recompute();
+  if (parts.empty()) parts.push_back(layers.empty() ? "nothing, for the model has no layers" : "nothing");
+  const auto below = std::count_if(layers.begin(), layers.end(), [](const auto& layer) { return layer.offload(); });
+  if (below > 0) parts.push_back(absl::StrCat("below the device what ", below, " of ", layers.size(), " layers keep"));
   return absl::StrCat(asked.policy() == Recompute::AUTO ? "AUTO: " : "", absl::StrJoin(parts, ", "));
 }
 

@@ -64,9 +64,9 @@ std::string CountText(int64_t count);
 // "0 to 3", "5", "0 to 3, 8": ranks in ascending runs.
 std::string RanksText(const Placement& placement);
 
-// "FULL in h.0 to h.3, SELECTIVE in h.4, below the device what is kept in h.2": what a training plan computes again,
-// and layers of which the job says or AUTO found that what they keep lies in a tier, after "AUTO: " if the compiler
-// chose. Empty if the job does not ask for it.
+// "FULL in h.0 to h.3, SELECTIVE in h.4, below the device what 2 of 12 layers keep": what a training plan computes
+// again, and of how many single layers the job says or AUTO found that what they keep lies in a tier; after "AUTO: " if
+// the compiler chose. Empty if the job does not ask for it.
 std::string RecomputeText(const Header& header);
 
 // "lm_head: 4 parts of 2,048 rows, logits of 197 MiB instead of 786 MiB at a time": the losses that each rank does in

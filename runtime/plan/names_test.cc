@@ -59,5 +59,22 @@ TEST(NamesTest, SayHowManyRanksThereAreAndHowTheyLie) {
   EXPECT_EQ(RanksAndMeshText(unlike), "5 ranks (2 stages of data = 4, one rank)");
 }
 
+TEST(NamesTest, SayWhatIsComputedAgainAndWhatLiesBelowMeanwhile) {
+  Header header;
+  header.set_training(true);
+  EXPECT_EQ(RecomputeText(header), "");
+  header.mutable_job()->mutable_recompute()->set_policy(Recompute::AUTO);
+  EXPECT_EQ(RecomputeText(header), "AUTO: nothing, for the model has no layers");
+  for (const char* scope : {"h.0", "h.1", "h.2"}) header.add_recompute()->set_scope(scope);
+  header.mutable_recompute(1)->set_offload(true);
+  EXPECT_EQ(RecomputeText(header), "AUTO: nothing, below the device what 1 of 3 layers keep");
+  header.mutable_recompute(0)->set_policy(Recompute::FULL);
+  header.mutable_recompute(2)->set_offload(true);
+  header.mutable_job()->mutable_recompute()->clear_policy();
+  EXPECT_EQ(RecomputeText(header), "");
+  *header.mutable_job()->mutable_recompute()->mutable_layers() = header.recompute();
+  EXPECT_EQ(RecomputeText(header), "FULL in h.0, below the device what 2 of 3 layers keep");
+}
+
 }  // namespace
 }  // namespace weft::plan
