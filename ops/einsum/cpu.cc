@@ -1,8 +1,7 @@
 // CPU kernels of the einsum family.
 // Adds grouped products (cpu_grouped.cc) and `einsum`: one matrix product (cpu_product.h; small ones of f16: as f32),
 // between permuted copies where the equation or the CPU asks for them. The same in every run; f32 results do not depend
-// on the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit;
-// `accumulate_einsum`: what `einsum` and then `accumulate` give.
+// on the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -12,13 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
-#include "ops/abi/parallel.h"
 #include "ops/abi/workspace.h"
 #include "ops/einsum/contraction.h"
-#include "ops/einsum/cpu_added.h"
 #include "ops/einsum/cpu_epilogue.h"
 #include "ops/einsum/cpu_grouped.h"
-#include "ops/einsum/cpu_pack.h"
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
 #include "ops/einsum/cpu_sgemm.h"
@@ -29,7 +25,6 @@ namespace {
 
 using einsum::Axis;
 using einsum::Contraction;
-using einsum::Into;
 using einsum::kLeft;
 using einsum::kResult;
 using einsum::kRight;
@@ -40,7 +35,6 @@ using einsum::Product;
 
 // The smallest rows * columns of a matrix that is worth a product of its own in a batch.
 constexpr int64_t kSmallestMatrix = 32 * 32;
-constexpr int64_t kGrain = 8192;  // elements that a thread adds at least
 
 // An operand that reaches the product through a copy.
 struct Staged {
@@ -80,7 +74,6 @@ void MoveColumnsToBatch(Contraction& contraction) {
   contraction.columns = std::move(kept);
 }
 
-// Writes its first output, or adds to what is there.
 class EinsumKernel : public Kernel {
  public:
   EinsumKernel(std::unique_ptr<Product> product, bool swapped)
@@ -90,12 +83,7 @@ class EinsumKernel : public Kernel {
     staged_[operand] = {std::move(copy), bytes_};
     bytes_ += Aligned(bytes);
   }
-  // The product does not add: what it makes of `elements` is kept apart, and then added.
-  void KeepTerm(int64_t elements, int threads) {
-    term_ = {bytes_, elements, threads};
-    bytes_ += Aligned(static_cast<size_t>(elements) * sizeof(float));
-  }
-  // After the last Stage() and KeepTerm().
+  // After the last Stage().
   void Reserve(std::shared_ptr<Workspace> shared) { workspace_ = Reserved(std::move(shared), bytes_); }
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
@@ -107,33 +95,20 @@ class EinsumKernel : public Kernel {
       staged_[operand]->copy.Run(operands[operand], workspace + staged_[operand]->offset);
       operands[operand] = workspace + staged_[operand]->offset;
     }
-    void* const to = term_ ? workspace + term_->offset : outputs[0];
-    void* const result = staged_[kResult] ? workspace + staged_[kResult]->offset : to;
-    WEFT_RETURN_IF_ERROR(product_->Run(operands[kLeft], operands[kRight], result, workspace));
-    if (staged_[kResult]) staged_[kResult]->copy.Run(result, to);
-    if (term_) AddTerm(static_cast<const float*>(to), static_cast<float*>(outputs[0]));
-    return absl::OkStatus();
+    if (!staged_[kResult]) return product_->Run(operands[kLeft], operands[kRight], outputs[0], workspace);
+    char* const result = workspace + staged_[kResult]->offset;
+    absl::Status status = product_->Run(operands[kLeft], operands[kRight], result, workspace);
+    if (status.ok()) staged_[kResult]->copy.Run(result, outputs[0]);
+    return status;
   }
 
  private:
-  struct Term {
-    size_t offset;  // in the workspace
-    int64_t elements;
-    int threads;
-  };
-
   static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-  void AddTerm(const float* term, float* sum) const {
-    ParallelFor(term_->threads, term_->elements, kGrain,
-                [=](int64_t begin, int64_t end) { einsum::Add(term + begin, 0, 1, end - begin, sum + begin, 0); });
-  }
 
   const std::unique_ptr<Product> product_;
   const bool swapped_;
-  size_t bytes_;  // of workspace: the product's, then the staged operands, then the term
+  size_t bytes_;  // of workspace: the product's, then the staged operands
   std::optional<Staged> staged_[3];
-  std::optional<Term> term_;
   std::shared_ptr<Workspace> workspace_;
 };
 
@@ -156,7 +131,7 @@ Permute CopyOf(const Contraction& own, const Contraction& dense, Operand operand
 
 // `parsed` is oriented; `types` are in its order.
 absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction& parsed, const DType (&types)[3],
-                                               const int64_t (&elements)[3], const KernelSpec& spec, Into into) {
+                                               const int64_t (&elements)[3], const KernelSpec& spec) {
   Contraction dense = parsed;
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (way.staged[operand]) einsum::MakeDense(dense, operand);
@@ -171,20 +146,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction
   }
   DType product_types[3];
   for (int i = 0; i < 3; ++i) product_types[i] = way.in_float ? DType::kF32 : types[i];
-  bool keeps_term = into == Into::kSum && way.staged[kResult];
-  auto prepared = einsum::CreateProduct(product, product_types, spec.threads, keeps_term ? Into::kResult : into);
-  if (into == Into::kSum && !keeps_term && absl::IsUnimplemented(prepared.status())) {
-    keeps_term = true;
-    prepared = einsum::CreateProduct(product, product_types, spec.threads);
-  }
-  WEFT_RETURN_IF_ERROR(prepared.status());
-  auto kernel = std::make_unique<EinsumKernel>(*std::move(prepared), parsed.swapped);
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Product> prepared, einsum::CreateProduct(product, product_types, spec.threads));
+  auto kernel = std::make_unique<EinsumKernel>(std::move(prepared), parsed.swapped);
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (!way.staged[operand]) continue;
     kernel->Stage(operand, CopyOf(parsed, dense, operand, types[operand], product_types[operand], spec.threads),
                   static_cast<size_t>(elements[operand]) * SizeOf(product_types[operand]));
   }
-  if (keeps_term) kernel->KeepTerm(elements[kResult], spec.threads);
   kernel->Reserve(spec.workspace);
   return kernel;
 }
@@ -227,7 +195,7 @@ absl::Status CheckTypes(const KernelSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateInto(const KernelSpec& spec, Into into) {
+absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec) {
   WEFT_RETURN_IF_ERROR(CheckTypes(spec));
   WEFT_ASSIGN_OR_RETURN(std::string equation, spec.attributes.String("equation"));
   WEFT_ASSIGN_OR_RETURN(
@@ -240,24 +208,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateInto(const KernelSpec& spec, Into 
   const int64_t elements[3] = {left.elements(), right.elements(), spec.outputs[0].elements()};
   absl::Status last;
   for (const Way& way : WaysInOrder(types, elements)) {
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = TryWay(way, contraction, types, elements, spec, into);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = TryWay(way, contraction, types, elements, spec);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
     last = kernel.status();
   }
   return last;
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec) {
-  return CreateInto(spec, Into::kResult);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulateEinsum(const KernelSpec& spec) {
-  return einsum::CreateAccumulated(spec, &CreateInto);
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(einsum::Epilogue epilogue, einsum::ParseEpilogue(spec));
-  if (epilogue.add && spec.outputs[0].dtype == DType::kF32) return einsum::CreateAdded(spec, &CreateInto);
   return epilogue.any() ? einsum::CreateWithEpilogue(spec, epilogue, &CreateProduct) : CreateProduct(spec);
 }
 
@@ -265,7 +224,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
 
 void RegisterEinsumKernels(KernelRegistry& registry) {
   registry.Register("einsum", CreateEinsum);
-  registry.Register("accumulate_einsum", CreateAccumulateEinsum);
   registry.Register("grouped_matmul", einsum::CreateGroupedMatmul);
   registry.Register("grouped_outer", einsum::CreateGroupedOuter);
 }

@@ -1,5 +1,5 @@
-// An einsum with an epilogue on the host: the product, then what was fused, on the result while it is there. Plans for
-// a host have none but `add` of float32 (cpu_added.h): it is what GPUs' products are compared with.
+// An einsum with an epilogue on the host: the product, then what was fused, on the result while it is there. No plan
+// for a host has one: it is what GPUs' products are compared with.
 #include "ops/einsum/cpu_epilogue.h"
 
 #include <memory>

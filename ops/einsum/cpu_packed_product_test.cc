@@ -68,23 +68,18 @@ Tensor Random(DType type, int64_t n, uint64_t seed) {
   return StoredAs(type, {values.begin(), values.end()});
 }
 
-std::vector<float> Multiply(const Problem& problem, const Tensor& left, const Tensor& right, int threads, Into into,
-                            const std::vector<float>& before) {
+// What is there before a product is NaN: it is neither read nor, beyond a row, written.
+std::vector<float> Multiply(const Problem& problem, const Tensor& left, const Tensor& right, int threads) {
   const DType types[3] = {problem.operands, problem.operands, problem.result};
-  absl::StatusOr<std::unique_ptr<Product>> product = CreatePackedProduct(problem.contraction(), types, threads, into);
+  absl::StatusOr<std::unique_ptr<Product>> product = CreatePackedProduct(problem.contraction(), types, threads);
   EXPECT_TRUE(product.ok()) << product.status().message();
   if (!product.ok()) return {};
-  std::vector<char> result = StoredAs(problem.result, before).bytes;
+  std::vector<char> result =
+      StoredAs(problem.result, std::vector<float>(problem.batch * problem.result_size(), std::nanf(""))).bytes;
   const std::unique_ptr<char, void (*)(void*)> workspace(
       static_cast<char*>(std::aligned_alloc(64, ((*product)->workspace_bytes() + 63) / 64 * 64)), &std::free);
   EXPECT_TRUE((*product)->Run(left.bytes.data(), right.bytes.data(), result.data(), workspace.get()).ok());
   return ValuesOf(problem.result, result);
-}
-
-// What is there before a product is NaN: it is neither read nor, beyond a row, written.
-std::vector<float> Multiply(const Problem& problem, const Tensor& left, const Tensor& right, int threads) {
-  return Multiply(problem, left, right, threads, Into::kResult,
-                  std::vector<float>(problem.batch * problem.result_size(), std::nanf("")));
 }
 
 std::vector<float> Multiply(const Problem& problem, int threads = 1) {
@@ -149,38 +144,6 @@ TEST(PackedProductTest, ThreadsDoNotChangeABit) {
       }
     }
   }
-}
-
-// Bit by bit what a product of its own, added afterwards, gives: with one part of `inner` and several, with fewer rows
-// than a block and columns than a tile. What is beyond a row stays as it is.
-TEST(PackedProductTest, AddsTheWholeProductToASum) {
-  for (const Problem& of : {Problem{{1, 256, 64, 32}}, Problem{{3, 300, 130, 90, true, false}},
-                            Problem{{1, 261, 67, 1030, true, false}}, Problem{{1, 290, 140, 2500, false, true}},
-                            Problem{{1, 2100, 70, 1100, true, false}}, Problem{{1, 270, 2200, 1100, true, true}}}) {
-    for (DType operands : {DType::kF32, DType::kBF16, DType::kF16}) {
-      Problem problem = of;
-      problem.operands = operands;
-      SCOPED_TRACE(problem.Text());
-      const Tensor left = Random(operands, problem.batch * problem.left_size(), 1);
-      const Tensor right = Random(operands, problem.batch * problem.right_size(), 2);
-      const std::vector<float> term = Multiply(problem, left, right, 1);
-      const Tensor before = Random(DType::kF32, problem.batch * problem.result_size(), 3);
-      for (int threads : {1, 2, 5}) {
-        const std::vector<float> got = Multiply(problem, left, right, threads, Into::kSum, before.values);
-        ASSERT_EQ(got.size(), term.size());
-        for (size_t i = 0; i < got.size(); ++i) {
-          const bool is_beyond = std::isnan(term[i]);
-          ASSERT_EQ(got[i], is_beyond ? before.values[i] : before.values[i] + term[i]) << threads << " at " << i;
-        }
-      }
-    }
-  }
-}
-
-TEST(PackedProductTest, AddsToFloatsAlone) {
-  const DType types[3] = {DType::kBF16, DType::kBF16, DType::kBF16};
-  EXPECT_EQ(CreatePackedProduct(Problem{{1, 256, 64, 32}}.contraction(), types, 1, Into::kSum).status().code(),
-            absl::StatusCode::kUnimplemented);
 }
 
 // A rank that has some rows and columns of a product makes the bits that one rank has of them.

@@ -21,7 +21,7 @@ bool HasFastBf16() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
-                                                       int threads, Into into) {
+                                                       int threads) {
   if (contraction.rows.size() > 1 || contraction.columns.size() > 1 || contraction.inner.size() > 1) {
     return absl::UnimplementedError("expected at most one axis of rows, columns and inner, got more");
   }
@@ -32,10 +32,9 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
     return types[kLeft] == type || types[kRight] == type || types[kResult] == type;
   };
   if (any(DType::kF16) || !any(DType::kBF16) || !HasFastBf16()) {
-    absl::StatusOr<std::unique_ptr<Product>> packed = CreatePackedProduct(contraction, types, threads, into);
+    absl::StatusOr<std::unique_ptr<Product>> packed = CreatePackedProduct(contraction, types, threads);
     if (packed.ok() || !absl::IsUnimplemented(packed.status())) return packed;
   }
-  if (into == Into::kSum) return absl::UnimplementedError("expected a packed product to add, got another");
   if (any(DType::kF16)) return absl::UnimplementedError("expected f32 or bf16, got f16");
   if (any(DType::kBF16)) return CreateOneDnnProduct(contraction, types, threads);
   absl::StatusOr<std::unique_ptr<Product>> row = CreateRowProduct(contraction, threads);

@@ -12,12 +12,6 @@
 
 namespace weft::einsum {
 
-// What a product does with the tensor that it is made for.
-enum class Into {
-  kResult,  // the product is written over what is there
-  kSum,     // a float32 one is added to it: each element when it is complete, as if it had been a tensor of its own
-};
-
 // Called by one thread at a time.
 class Product {
  public:
@@ -32,10 +26,9 @@ class Product {
 // but of bf16 where oneDNN is faster; small ones of f32 and bf16 are oneDNN's, of f32 plain loops' where it is not
 // there (cpu_sgemm.h), single rows of f32 ours (cpu_row_product.h), and small ones of f16 nobody's. kUnimplemented
 // where the types or the contraction's axes (more than one of rows, columns or inner; columns that do not lie next to
-// each other) have none on this CPU, and kSum where the product is not packed: a library that adds to what is there
-// does so for each part of what it sums over.
+// each other) have none on this CPU.
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
-                                                       int threads, Into into = Into::kResult);
+                                                       int threads);
 absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& contraction, const DType (&types)[3],
                                                              int threads);
 

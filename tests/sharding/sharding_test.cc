@@ -41,10 +41,10 @@ const std::set<std::string>& BoxKernels() {
   return *names;
 }
 
-// What an op with an attribute runs in place of the kernel of its name, and what two ops join to.
+// What an op with an attribute runs in place of the kernel of its name.
 const std::set<std::string>& OtherKernels() {
-  static const auto* const names = new std::set<std::string>{"attention_unfused", "attention_unfused_grad",
-                                                             "attention_unfused_bias_grad", "accumulate_einsum"};
+  static const auto* const names =
+      new std::set<std::string>{"attention_unfused", "attention_unfused_grad", "attention_unfused_bias_grad"};
   return *names;
 }
 

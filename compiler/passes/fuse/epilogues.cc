@@ -2,7 +2,6 @@
 #include "compiler/passes/fuse/kernels.h"
 #include "compiler/passes/fuse/passes.h"
 #include "ops/descriptions.h"
-#include "ops/einsum/packed.h"
 #include "ops/einsum/words.h"
 
 namespace weft::compiler {
@@ -66,12 +65,13 @@ std::optional<size_t> keptBySum(KernelOp reduce) {
 
 struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
   void runOnOperation() override {
-    // A kernel of one of these names is only ever taken over in the turn of its name.
-    if (!isOnHost(getOperation())) { // where kernels are generated
-      each("add", [&](KernelOp add) { return takeBias(add, 0) || takeBias(add, 1); });
-      each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
-      each("reduce", [&](KernelOp reduce) { return takeOperandSum(reduce); });
+    if (isOnHost(getOperation())) {
+      return; // where kernels are generated
     }
+    // A kernel of one of these names is only ever taken over in the turn of its name.
+    each("add", [&](KernelOp add) { return takeBias(add, 0) || takeBias(add, 1); });
+    each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
+    each("reduce", [&](KernelOp reduce) { return takeOperandSum(reduce); });
     for (StringRef name : {"add", "add_n"}) {
       each(name, [&](KernelOp sum) { return takeSum(sum); });
     }
@@ -163,11 +163,10 @@ private:
     return false;
   }
 
-  // Gradients of one tensor: each product but the first adds to what is there so far. Not what the forward adds: what
-  // is computed again has to come out the same. On the host no more than two terms, which have one sum in either order.
+  // Gradients of one tensor: each product but the first adds to what is there so far. Not on the host, see
+  // takeAccumulate, and not what the forward adds: what is computed again has to come out the same.
   bool takeSum(KernelOp sum) {
-    bool isHost = isOnHost(sum);
-    if (ir::phaseOf(sum) != ir::OpPhase::Backward || (isHost && sum.getInputs().size() > 2)) {
+    if (isOnHost(sum) || ir::phaseOf(sum) != ir::OpPhase::Backward) {
       return false;
     }
     Value result = sum.getOutputs()[0], other;
@@ -189,8 +188,7 @@ private:
       before.push_back(einsum.getOutputs()[0]);
     }
     ArrayRef<KernelOp> adding = ArrayRef(products).drop_front(other || products.empty() ? 0 : 1);
-    if (adding.empty() || (other && !isThere(other, adding[0])) || !isFree(result, adding.back(), sum) ||
-        (isHost && !llvm::all_of(adding, [&](KernelOp einsum) { return addsWhole(einsum); }))) {
+    if (adding.empty() || (other && !isThere(other, adding[0])) || !isFree(result, adding.back(), sum)) {
       return false;
     }
     declareBefore(adding.back(), result);
@@ -258,29 +256,16 @@ private:
     }
   }
 
-  // Whether a product adds what it has made of an element, and not each part of what it sums over: on a host those
-  // that are packed, with the bits that the sum has without them. Where a processor multiplies bfloat16 faster by a
-  // library, the kernel keeps the product apart and adds it.
-  bool addsWhole(KernelOp einsum) {
-    std::vector<int64_t> dims[3];
-    for (auto [to, operand] : llvm::zip(dims, einsum->getOperands())) {
-      llvm::append_range(to, shapeOf(getOperation(), operand));
-    }
-    bool isNarrow = !task::tensorOf(einsum.getInputs()[0]).getElementType().isF32();
-    return task::tensorOf(einsum.getOutputs()[0]).getElementType().isF32() &&
-           einsum::IsPacked(std::string_view(textOf(einsum, "equation")), dims, isNarrow);
-  }
-
   // The product adds to the sum over the micro-batches; of several that are added up the first does, and the others to
-  // that. On the host a single one that adds whole elements: else the sum would have other bits.
+  // that. Not on the host, where a library that adds to what is there does so for each part of what it sums over: the
+  // sum would have other bits.
   bool takeAccumulate(KernelOp accumulate) {
     Value term = accumulate.getInputs()[0], sum = accumulate.getOutputs()[0];
-    if (!haveOneElementType({term, sum})) {
+    if (isOnHost(accumulate) || !haveOneElementType({term, sum})) {
       return false;
     }
     SmallVector<KernelOp> products = addedProducts(accumulate, term);
-    bool isHost = isOnHost(accumulate);
-    if (products.empty() || (isHost && (products.size() > 1 || !addsWhole(products[0])))) {
+    if (products.empty()) {
       return false;
     }
     KernelOp einsum = products.pop_back_val();
