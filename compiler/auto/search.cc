@@ -418,6 +418,8 @@ private:
     // What looks slower below the device is not compiled both ways.
     if (mayGoBelow() && (point.policy || !point.below))
       job.mutable_recompute()->set_offload(point.below);
+    if (mayGoBelow() && !point.below)
+      job.mutable_recompute()->clear_tier(); // nothing lies there
     if (cuts(point.choice))
       job.mutable_pipeline()->mutable_cuts()->Assign(point.estimate.cuts.begin(), point.estimate.cuts.end());
     return job;

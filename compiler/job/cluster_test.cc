@@ -215,6 +215,29 @@ TEST(ClusterTest, WhatIsOffloadedHasATier) {
   EXPECT_EQ(ErrorOf(CheckOnCluster(job, cluster)), "recompute.tier: expected a tier of a.cluster, `disk`, got `tape`");
 }
 
+// Of one layer too; and AUTO may choose so.
+TEST(ClusterTest, WhatALayerKeepsHasATier) {
+  Job job;
+  job.set_cluster("a.cluster");
+  job.mutable_dist()->set_data(1);
+  Recompute& recompute = *job.mutable_recompute();
+  recompute.add_layers()->set_offload(true);
+  EXPECT_EQ(ErrorOf(CheckOnCluster(job, *LoadCluster(Write(kCpu)))),
+            "recompute.offload: expected a cluster with tiers below the device, got a.cluster, which has none");
+  const Cluster cluster = *LoadCluster(Write(absl::StrCat(kCpu, kTier)));
+  EXPECT_TRUE(CheckOnCluster(job, cluster).ok());
+  ResolveTiers(cluster, &job);
+  EXPECT_EQ(recompute.tier(), "disk");
+  recompute.clear_layers();
+  EXPECT_FALSE(MayOffload(recompute));
+  recompute.set_policy(Recompute::AUTO);
+  EXPECT_TRUE(MayOffload(recompute));
+  recompute.set_tier("tape");
+  EXPECT_FALSE(CheckOnCluster(job, cluster).ok());
+  recompute.set_offload(false);
+  EXPECT_FALSE(MayOffload(recompute));
+}
+
 TEST(ClusterTest, TheHostUpdatesWhereItHasMemoryAndARate) {
   const std::string kHost = "tier { name: 'host' kind: HOST read_bytes_s: 1e9 write_bytes_s: 1e9 ";
   Job job;

@@ -54,8 +54,8 @@ int64_t MicroBatches(const Batch& batch);
 // Checks a resolved job: every number in its range, and keys that go together.
 absl::Status ValidateJob(const Job& job);
 
-// Whether what a layer keeps lies in a tier, as far as the job says; and whether it
-// may: AUTO may choose so.
+// Whether the job says that what some layer keeps lies in a tier; and whether it may
+// lie there, as AUTO may choose so.
 bool Offloads(const Recompute& recompute);
 bool MayOffload(const Recompute& recompute);
 
