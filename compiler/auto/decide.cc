@@ -87,9 +87,12 @@ bool memoryBinds(double unlimited_s, const Decided &decided) {
 }
 
 absl::Status nothingFits(int64_t memory, const Needed &needed) {
+  const std::string tier = needed.tier.empty() ? ""
+                                               : absl::StrCat(", and ", plan::BytesText(needed.tierLacks),
+                                                              " more of tier `", needed.tier, "` than there is");
   return absl::ResourceExhaustedError(absl::StrCat(
       "graph.auto_parallel: expected a layout that fits ", plan::BytesText(memory), " a rank, got none: the least is ",
-      plan::CountText(needed.bytes), " B (", plan::BytesText(needed.bytes), "), with ", needed.keys));
+      plan::CountText(needed.bytes), " B (", plan::BytesText(needed.bytes), ")", tier, ", with ", needed.keys));
 }
 
 // So that they say all that a job needs.
@@ -139,8 +142,9 @@ absl::StatusOr<Decided> decide(const CompileOptions &options, const DecideOption
         if (best || here) // the search was ended before this way had a plan
           break;
         return decided;
-      } else if (!least || needed->bytes < least->bytes) {
-        least = Needed{needed->bytes, absl::StrCat(needed->keys, below.keys())};
+      } else if (!least || needed->isLessThan(*least)) {
+        least = *needed;
+        absl::StrAppend(&least->keys, below.keys());
       }
     }
     const bool isBetter = here && (!best || secondsOf(*here) < secondsOf(*best));

@@ -15,6 +15,8 @@ Estimate oneStage(int64_t microBatches, const Profile &profile) {
     all.step_s +=
         double(microBatches - 1) * (piece.forward_s + piece.backward_s) + piece.lastForward_s + piece.lastBackward_s;
     all.bytes += piece.stateBytes + piece.keptBytes + piece.weightBytes;
+    all.lowStateBytes += piece.lowStateBytes;
+    all.lowKeptBytes += piece.lowKeptBytes;
   }
   return all;
 }
@@ -45,7 +47,9 @@ schedule::CutProblem problemOf(const Choice &choice, const Profile &profile, con
                               part * once_s,
                               piece.stateBytes,
                               piece.keptBytes,
-                              piece.weightBytes});
+                              piece.weightBytes,
+                              piece.lowStateBytes,
+                              piece.lowKeptBytes});
   }
   const int64_t ranks = choice.stageRanks(), node = machine.node_ranks;
   problem.transfer = [=](int from, int to) {
@@ -93,6 +97,8 @@ absl::StatusOr<Estimate> estimate(const Choice &choice, int64_t microBatches, co
   Estimate all;
   all.step_s = cut.makespan_s * slowdownOf(choice, work / cut.makespan_s, machine) + cut.once_s + profile.waits_s;
   all.bytes = cut.bytes + profile.transientBytes;
+  all.lowStateBytes = cut.lowStateBytes;
+  all.lowKeptBytes = cut.lowKeptBytes;
   for (size_t chunk = 1; chunk < chunks; ++chunk)
     all.cuts.push_back(profile.pieces[cut.begins[chunk]].name);
   return all;

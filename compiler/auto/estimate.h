@@ -12,12 +12,21 @@
 #include "compiler/auto/schedules.h"
 #include "runtime/plan/cost.h"
 
+namespace weft {
+class Tier;
+}
+
 namespace weft::compiler {
 
 struct Estimate {
   double step_s = 0;
-  double bytes = 0;              // of the rank that needs most
-  std::vector<std::string> cuts; // the layers that begin a chunk, but the first
+  double bytes = 0;                           // of the rank that needs most
+  double lowStateBytes = 0, lowKeptBytes = 0; // below the device, of the rank that has most of it there
+  std::vector<std::string> cuts;              // the layers that begin a chunk, but the first
+  const Tier *fullTier = nullptr;             // that has too little, if one has
+  double tierLacksBytes = 0;                  // so much
+
+  bool fits(double memory) const { return fullTier == nullptr && bytes <= memory; }
 };
 
 /// How a model is cut into stages.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/job/cluster.h"
 #include "compiler/job/job.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
@@ -21,7 +22,8 @@ constexpr int64_t kParted = 8;
 Estimates::Estimates(mlir::ModuleOp model, const Cluster &cluster, const Space &space, const Job &asked, int64_t work,
                      std::function<void(const Choice &, Job &)> addPins)
     : model_(model), cluster_(cluster), space_(space), asked_(asked), machine_(plan::MachineOf(cluster)), work_(work),
-      addPins_(std::move(addPins)), profiles_(model, cluster, work / 2) {}
+      addPins_(std::move(addPins)), stateTier_(TierOfZero(cluster, asked)), keptTier_(TierOfRecompute(cluster, asked)),
+      profiles_(model, cluster, work / 2) {}
 
 Job Estimates::stageJob(const Choice &choice, Recompute::Policy policy, bool below) const {
   Choice stage = choice;
@@ -62,7 +64,18 @@ absl::StatusOr<Estimate> Estimates::with(const Choice &choice, Recompute::Policy
 
 absl::StatusOr<Estimate> Estimates::of(const Choice &choice, const Profile &profile, double limit, int measured) {
   const std::vector<std::string> asked(asked_.pipeline().cuts().begin(), asked_.pipeline().cuts().end());
-  return estimate(choice, space_.microBatches(choice), profile, machine_, schedules_, {limit, measured, asked});
+  WEFT_ASSIGN_OR_RETURN(Estimate found, estimate(choice, space_.microBatches(choice), profile, machine_, schedules_,
+                                                 {limit, measured, asked}));
+  const auto add = [&](const Tier *tier, double bytes) {
+    if (tier == nullptr || tier->memory_bytes() == 0 || bytes <= double(tier->memory_bytes()))
+      return;
+    found.fullTier = tier;
+    found.tierLacksBytes = bytes - double(tier->memory_bytes());
+  };
+  const bool isOne = stateTier_ == keptTier_;
+  add(stateTier_, found.lowStateBytes + (isOne ? found.lowKeptBytes : 0));
+  add(isOne ? nullptr : keptTier_, found.lowKeptBytes);
+  return found;
 }
 
 absl::StatusOr<Estimate> Estimates::below(const Choice &choice, Recompute::Policy policy, double limit, double memory,

@@ -59,6 +59,7 @@ private:
   const plan::Machine machine_;
   const int64_t work_;
   const std::function<void(const Choice &, Job &)> addPins_;
+  const Tier *const stateTier_, *const keptTier_; // null if there is none
   Profiles profiles_;
   std::map<int64_t, std::unique_ptr<PartedProfiles>> parted_; // by the ranks of a node
   Schedules schedules_;

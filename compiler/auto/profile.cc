@@ -137,9 +137,15 @@ private:
     const std::vector<plan::Category> categories = plan::CategoriesOf(program_);
     double kept = 0;
     for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
-      if (program_.root[b] != b || !program_.on_device[b])
+      if (program_.root[b] != b)
         continue;
       const double bytes = double(program_.slot_bytes[b]);
+      if (!program_.on_device[b]) {
+        Piece &piece = ofName(program_.buffer(b).name());
+        (program_.persistent[b] ? piece.lowStateBytes : piece.lowKeptBytes) +=
+            bytes * double(program_.buffer(b).slots());
+        continue;
+      }
       const plan::Category category = categories[b];
       if (category == plan::Category::kParameters || category == plan::Category::kGradients ||
           category == plan::Category::kOptimizer) {
@@ -244,7 +250,8 @@ private:
 constexpr double Piece::*kNumbers[] = {&Piece::forward_s,        &Piece::backward_s,     &Piece::weight_s,
                                        &Piece::lastForward_s,    &Piece::lastBackward_s, &Piece::forwardCopies_s,
                                        &Piece::backwardCopies_s, &Piece::stateBytes,     &Piece::parameterBytes,
-                                       &Piece::lastingBytes,     &Piece::keptBytes,      &Piece::weightBytes};
+                                       &Piece::lastingBytes,     &Piece::keptBytes,      &Piece::weightBytes,
+                                       &Piece::lowStateBytes,    &Piece::lowKeptBytes};
 
 Piece scaled(Piece piece, double factor) {
   for (double Piece::*number : kNumbers)
@@ -312,7 +319,8 @@ Profile partlyBelow(const Profile &here, const Profile &below, double part) {
   Profile all = here;
   all.transientBytes = between(here.transientBytes, below.transientBytes, part);
   for (size_t i = 0; i < all.pieces.size() && i < below.pieces.size(); ++i) {
-    for (double Piece::*number : {&Piece::forwardCopies_s, &Piece::backwardCopies_s, &Piece::keptBytes})
+    for (double Piece::*number :
+         {&Piece::forwardCopies_s, &Piece::backwardCopies_s, &Piece::keptBytes, &Piece::lowKeptBytes})
       all.pieces[i].*number = between(here.pieces[i].*number, below.pieces[i].*number, part);
     waitForCopies(all.pieces[i]);
   }

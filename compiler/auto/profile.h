@@ -29,6 +29,7 @@ struct Piece {
   double lastingBytes = 0;                          // of them and the optimizer's state: from step to step
   double keptBytes = 0;                             // of a micro-batch, from its forward to its backward
   double weightBytes = 0; // of it, from its backward to its gradients of weights, where these are apart
+  double lowStateBytes = 0, lowKeptBytes = 0; // below the device: all the time, and of a micro-batch
 };
 
 /// A model on one stage.

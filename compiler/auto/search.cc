@@ -147,17 +147,18 @@ private:
     WEFT_RETURN_IF_ERROR(
         cutFor(choice, memory, free ? Recompute::NONE : asked_.recompute().policy(), measured, now, tight));
     for (Recompute::Policy policy : {Recompute::SELECTIVE, Recompute::FULL}) {
-      if (!free || now.bytes <= memory || isSlower(now.step_s, kSlower) || (tight && isNear(*tight, now)))
+      if (!free || now.fits(memory) || isSlower(now.step_s, kSlower) || (tight && isNear(*tight, now)))
         break;
       WEFT_ASSIGN_OR_RETURN(Estimate next, estimates_.with(choice, policy, Estimates::kNoLimit, measured));
       WEFT_RETURN_IF_ERROR(cutFor(choice, memory, policy, measured, next, tight));
       const double saved = now.bytes - next.bytes;
-      const double part = saved > 0 && next.bytes <= memory ? std::min(1.0, (now.bytes - memory) / saved) : 1;
+      const double part =
+          saved > 0 && next.fits(memory) && now.bytes > memory ? std::min(1.0, (now.bytes - memory) / saved) : 1;
       next.step_s = now.step_s + part * (next.step_s - now.step_s);
       next.bytes = now.bytes + part * (next.bytes - now.bytes);
       now = std::move(next);
     }
-    Point point{choice, now, now.bytes <= memory};
+    Point point{choice, now, now.fits(memory)};
     point = tight && *tight < point ? *tight : point;
     goBelow(choice, memory, measured, point);
     return point;
@@ -175,7 +176,7 @@ private:
       const absl::StatusOr<Estimate> below = estimates_.below(choice, policy, Estimates::kNoLimit, memory, measured);
       if (!below.ok())
         return;
-      const Point other{choice, *below, below->bytes <= memory, {}, /*below=*/true};
+      const Point other{choice, *below, below->fits(memory), {}, /*below=*/true};
       point = other < point ? other : point;
     }
   }
@@ -194,7 +195,7 @@ private:
     if (choice.pipeline == 1 || free.bytes <= memory || isSlower(free.step_s, kSlower))
       return absl::OkStatus();
     WEFT_ASSIGN_OR_RETURN(const Estimate cut, estimates_.with(choice, policy, memory, measured));
-    const Point point{choice, cut, cut.bytes <= memory};
+    const Point point{choice, cut, cut.fits(memory)};
     if (point.fits && (!tight || point < *tight))
       tight = point;
     return absl::OkStatus();
@@ -542,7 +543,7 @@ private:
         firstError_ = std::string(whole.status().message());
         continue;
       }
-      if (double(whole->alternative.bytes()) <= memory_) {
+      if (whole->fits(memory_)) {
         fitting.push_back(*std::move(whole));
         const plan::Alternative &found = fitting.back().alternative;
         rough |= std::abs(found.step_s() - found.estimated_s()) > kRough * found.estimated_s();
@@ -553,7 +554,7 @@ private:
         continue;
       }
       tooLarge_[plain] = whole->alternative;
-      if (!least || whole->alternative.bytes() < least->alternative.bytes())
+      if (!least || whole->isSmallerThan(*least))
         least = *std::move(whole);
     }
     decision_.set_compiled(int64_t(tried));
@@ -592,7 +593,7 @@ private:
       decision_.set_compiled(decision_.compiled() + 1);
       if (!whole.ok())
         firstError_ = std::string(whole.status().message());
-      else if (!found || whole->alternative.bytes() < found->alternative.bytes())
+      else if (!found || whole->isSmallerThan(*found))
         found = *std::move(whole);
     }
     if (found)
@@ -602,9 +603,10 @@ private:
     if (!least->isDense) {
       WEFT_RETURN_IF_ERROR(place(/*dense=*/true, *least));
     }
-    if (double(least->alternative.bytes()) <= memory_)
+    if (least->fits(memory_))
       return absl::OkStatus();
-    learned_.needed = Needed{least->alternative.bytes(), commandOf(least->point)};
+    const plan::Alternative &needs = least->alternative;
+    learned_.needed = Needed{needs.bytes(), commandOf(least->point), needs.full_tier(), needs.tier_lacks_bytes()};
     return absl::ResourceExhaustedError("");
   }
 
@@ -675,6 +677,10 @@ private:
       refused.set_step_s(point.estimate.step_s);
       refused.set_estimated_s(point.estimate.step_s);
       refused.set_bytes(int64_t(point.estimate.bytes));
+      if (const Tier *full = point.estimate.fullTier) {
+        refused.set_full_tier(full->name());
+        refused.set_tier_lacks_bytes(int64_t(point.estimate.tierLacksBytes));
+      }
       const auto [it, isNew] = tooLarge_.try_emplace(plain, refused);
       if (!isNew && it->second.compute_s() == 0 && point.estimate.step_s < it->second.step_s())
         it->second = refused;

@@ -70,7 +70,9 @@ std::vector<Small> Smallest::find(size_t most) {
       }
     }
   }
-  const auto rank = [](const Small &small) { return std::tuple(small.estimate.bytes, small.choice, small.policy); };
+  const auto rank = [](const Small &small) {
+    return std::tuple(small.estimate.fullTier != nullptr, small.estimate.bytes, small.choice, small.policy);
+  };
   std::sort(all.begin(), all.end(), [&](const Small &a, const Small &b) { return rank(a) < rank(b); });
   all.resize(std::min(all.size(), most));
   return all;

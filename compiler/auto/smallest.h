@@ -22,7 +22,7 @@ struct Small {
 
 /// From several starts to the first neighbour that needs less, until none does: with one schedule, and all recomputed.
 /// What needs least is then looked at with every schedule, policy and layout. Nothing of that depends on the memory
-/// that there is. For one thread.
+/// that a device has. For one thread.
 class Smallest {
 public:
   /// Of a choice and a policy; kResourceExhausted ends the search.
@@ -33,7 +33,7 @@ public:
   Smallest(const Space &space, std::vector<Recompute::Policy> policies,
            std::function<std::vector<int64_t>(const Choice &)> layouts, EstimateOf estimateOf);
 
-  /// At most so many, the smallest first.
+  /// At most so many, the smallest first; behind them what tiers have too little for.
   std::vector<Small> find(size_t most);
 
 private:

@@ -23,8 +23,14 @@ absl::Status place(const Cluster &cluster, bool dense, Whole &whole) {
   }
   plan::Alternative &alternative = whole.alternative;
   alternative.clear_bytes();
-  for (const plan::Stage &stage : whole.plan.stages())
+  alternative.clear_full_tier();
+  for (const plan::Stage &stage : whole.plan.stages()) {
     alternative.set_bytes(std::max(alternative.bytes(), stage.arena_bytes()));
+    if (const std::optional<int> full = plan::FullTier(cluster, stage)) {
+      alternative.set_full_tier(cluster.tier(*full).name());
+      alternative.set_tier_lacks_bytes(stage.tier_bytes(*full) - cluster.tier(*full).memory_bytes());
+    }
+  }
   if (!isLimited || alternative.bytes() <= memory) {
     WEFT_RETURN_IF_ERROR(plan::Validate(whole.plan));
   }

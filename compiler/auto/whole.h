@@ -36,12 +36,24 @@ struct Whole {
   plan::Plan plan;
   plan::Alternative alternative;
   bool isDense = false; // its memory is as small as compile() makes it; else it lies where it fits
+
+  bool fits(double memory) const { return tiersFit() && double(alternative.bytes()) <= memory; }
+  bool tiersFit() const { return alternative.full_tier().empty(); }
+  bool isSmallerThan(const Whole &other) const {
+    return std::tuple(!tiersFit(), alternative.bytes()) < std::tuple(!other.tiersFit(), other.alternative.bytes());
+  }
 };
 
 /// The least memory of a rank that holds something, and with which keys.
 struct Needed {
   int64_t bytes = 0;
   std::string keys;
+  std::string tier = {}; // that has too little, if one has
+  int64_t tierLacks = 0; // bytes
+
+  bool isLessThan(const Needed &other) const {
+    return std::tuple(tierLacks, bytes) < std::tuple(other.tierLacks, other.bytes);
+  }
 };
 
 /// Lays out the memory of a plan, and simulates it, for a cluster whose devices have so much memory or say nothing of

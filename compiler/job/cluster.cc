@@ -115,6 +115,12 @@ absl::Status CheckUpdate(const Job& job, const Cluster& cluster) {
       tier->name(), "` of kind ", Tier::Kind_Name(tier->kind()), tier->kind() == Tier::HOST ? " without it" : ""));
 }
 
+const Tier* TierOrFirst(const Cluster& cluster, const std::string& name) {
+  const auto tier = std::find_if(cluster.tier().begin(), cluster.tier().end(),
+                                 [&](const Tier& it) { return name.empty() || it.name() == name; });
+  return tier == cluster.tier().end() ? nullptr : &*tier;
+}
+
 }  // namespace
 
 bool IsClusterOverride(const std::string& override_text) { return absl::StartsWith(override_text, kPrefix); }
@@ -153,11 +159,10 @@ void ResolveTiers(const Cluster& cluster, Job* job) {
   if (Offloads(job->recompute()) && job->recompute().tier().empty()) job->mutable_recompute()->set_tier(first);
 }
 
-const Tier* TierOfZero(const Cluster& cluster, const Job& job) {
-  const std::string& name = job.zero().tier();
-  const auto tier = std::find_if(cluster.tier().begin(), cluster.tier().end(),
-                                 [&](const Tier& it) { return name.empty() || it.name() == name; });
-  return tier == cluster.tier().end() ? nullptr : &*tier;
+const Tier* TierOfZero(const Cluster& cluster, const Job& job) { return TierOrFirst(cluster, job.zero().tier()); }
+
+const Tier* TierOfRecompute(const Cluster& cluster, const Job& job) {
+  return TierOrFirst(cluster, job.recompute().tier());
 }
 
 absl::Status CheckOnCluster(const Job& job, const Cluster& cluster) {

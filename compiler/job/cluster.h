@@ -38,8 +38,9 @@ absl::Status CheckOnCluster(const Job& job, const Cluster& cluster);
 // open: the cluster's first.
 void ResolveTiers(const Cluster& cluster, Job* job);
 
-// The tier that a job's `zero` names, or the cluster's first; null if there is none.
+// The tier that a job's `zero` or `recompute` names, or the cluster's first; null if there is none.
 const Tier* TierOfZero(const Cluster& cluster, const Job& job);
+const Tier* TierOfRecompute(const Cluster& cluster, const Job& job);
 
 }  // namespace weft
 

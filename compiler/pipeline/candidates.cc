@@ -110,8 +110,8 @@ absl::StatusOr<std::vector<Fit>> Candidates::fit(const Job &job, int64_t bytes) 
   WEFT_RETURN_IF_ERROR(layOut(cluster_, bytes, /*memorySeed=*/0, placed));
   std::vector<Fit> fits;
   for (const plan::Stage &stage : placed.stages()) {
-    fits.push_back(
-        {int64_t(stage.arena_bytes()) <= bytes, int64_t(stage.lower_bound_bytes()), int64_t(stage.arena_bytes())});
+    fits.push_back({int64_t(stage.arena_bytes()) <= bytes, !plan::FullTier(cluster_, stage),
+                    int64_t(stage.lower_bound_bytes()), int64_t(stage.arena_bytes())});
   }
   if (bytes == plan::PlanBytesOf(cluster_) && llvm::all_of(fits, [](const Fit &fit) { return fit.fits; })) {
     found.placed = std::move(placed);

@@ -30,6 +30,7 @@ struct Summary {
 /// What is known of a stage that may fit some memory.
 struct Fit {
   bool fits = false;
+  bool tiersFit = true;   // what lies below the device
   int64_t leastBytes = 0; // of a rank: most that are live at a time
   int64_t bytes = 0;      // of a rank: as it was laid out; leastBytes where those are too many already
 };

@@ -23,10 +23,12 @@ struct StageLevels {
   int most = 0;                    // fits, or is the last one
   bool fits = false;               // so the one
   std::map<int, double> bytes;     // at least, of the levels that were tried
+  std::map<int, bool> tiersFit;    // what lies below the device, of the same
   std::vector<int> left;           // most - least, after each try
   double gaps = 1;                 // bytes of what just did not fit, of those that it needs at least
 
   bool found() const { return least == most; }
+  bool allFits() const { return fits && (!tiersFit.count(most) || tiersFit.at(most)); }
   int count() const { return int(layers.size()); }
 
   void begin(size_t ways) {
@@ -54,11 +56,14 @@ struct StageLevels {
     return std::clamp(most - int(part * (most - least + 1)), least, most - 1);
   }
 
-  void learn(int level, const Fit &fit) {
-    fits |= fit.fits;
+  // `fallsBelow`: the higher the level, the less lies below the device.
+  void learn(int level, const Fit &fit, bool fallsBelow) {
+    const bool now = fit.fits && (fit.tiersFit || !fallsBelow);
+    fits |= now;
     if (!found()) {
-      (fit.fits ? most : least) = fit.fits ? level : level + 1;
+      (now ? most : least) = now ? level : level + 1;
       bytes[level] = double(fit.leastBytes);
+      tiersFit[level] = fit.tiersFit;
       left.push_back(most - least);
       if (!fit.fits && fit.leastBytes > 0)
         gaps = std::max(gaps, double(fit.bytes) / double(fit.leastBytes));
@@ -115,7 +120,7 @@ private:
 
   // Whether all stages fit with the levels that were found.
   bool fits() const {
-    return llvm::all_of(stages_, [](const StageLevels &stage) { return stage.fits; });
+    return llvm::all_of(stages_, [](const StageLevels &stage) { return stage.allFits(); });
   }
 
   // The fastest of `found`, which is the last that climb() found, and of what recomputes less and moves more. What
@@ -150,6 +155,7 @@ private:
     for (StageLevels &stage : stages_) {
       stage.begin(ways.size());
     }
+    const bool fallsBelow = llvm::none_of(ways, [](const Way &way) { return way.below; });
     while (!llvm::all_of(stages_, [](const StageLevels &stage) { return stage.found(); })) {
       std::vector<int> levels = setLevels(ways, memoryBytes);
       const absl::StatusOr<std::vector<Fit>> fits = candidates_.fit(variant(), memoryBytes);
@@ -157,7 +163,7 @@ private:
         return std::nullopt;
       }
       for (size_t s = 0; s < stages_.size(); ++s) {
-        stages_[s].learn(levels[s], (*fits)[s]);
+        stages_[s].learn(levels[s], (*fits)[s], fallsBelow);
       }
     }
     setLevels(ways, memoryBytes);

@@ -315,19 +315,26 @@ Cut measured(const CutProblem &problem, const Begins &begins) {
   const Shape &shape = problem.schedule.shape;
   const Sums sums(problem.pieces);
   std::vector<Durations> durations;
-  std::vector<double> once(size_t(shape.stages), 0), bytes(size_t(shape.stages), 0);
+  std::vector<double> once(size_t(shape.stages), 0), bytes = once, lowState = once, lowKept = once;
   for (int chunk = 0; chunk < shape.allChunks(); ++chunk) {
     const size_t end = chunk + 1 < shape.allChunks() ? begins[size_t(chunk) + 1] : problem.pieces.size();
     const Load own = sums.of(begins[size_t(chunk)], end);
     const size_t stage = size_t(shape.stageOf(chunk));
     durations.push_back(own.seconds);
     once[stage] += own.once_s;
-    bytes[stage] += bytesOfChunk(own, problem.stashes[stage][size_t(shape.localOf(chunk))]);
+    const Stash &stash = problem.stashes[stage][size_t(shape.localOf(chunk))];
+    bytes[stage] += bytesOfChunk(own, stash);
+    for (size_t i = begins[size_t(chunk)]; i < end; ++i) {
+      lowState[stage] += problem.pieces[i].lowStateBytes;
+      lowKept[stage] += problem.pieces[i].lowKeptBytes * stash.held;
+    }
   }
   Cut cut{begins};
   cut.makespan_s = unitTimes(problem.schedule, durations, problem.transfer).makespan;
   cut.once_s = *std::max_element(once.begin(), once.end());
   cut.bytes = *std::max_element(bytes.begin(), bytes.end());
+  cut.lowStateBytes = *std::max_element(lowState.begin(), lowState.end());
+  cut.lowKeptBytes = *std::max_element(lowKept.begin(), lowKept.end());
   return cut;
 }
 

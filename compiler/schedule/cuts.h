@@ -21,6 +21,7 @@ struct Load {
   double stateBytes = 0;         // that its stage has all the time
   double keptBytes = 0;          // of a micro-batch, from its forward to its backward
   double weightBytes = 0;        // of it, from its backward to the gradients of weights, where these are apart
+  double lowStateBytes = 0, lowKeptBytes = 0; // below the device, as stateBytes and keptBytes
 };
 
 struct CutProblem {
@@ -36,11 +37,12 @@ using Begins = std::vector<size_t>;
 
 struct Cut {
   Begins begins;
-  double makespan_s = 0; // of the units
-  double once_s = 0;     // of the stage that has most of it
-  double bytes = 0;      // of the stage that needs most
-  double bound_s = 0;    // of bestCut: no cut that fits takes less
-  bool isExact = false;  // nor less than this one
+  double makespan_s = 0;                      // of the units
+  double once_s = 0;                          // of the stage that has most of it
+  double bytes = 0;                           // of the stage that needs most
+  double lowStateBytes = 0, lowKeptBytes = 0; // below the device, of the stage that has most of it there
+  double bound_s = 0;                         // of bestCut: no cut that fits takes less
+  bool isExact = false;                       // nor less than this one
 
   double seconds() const { return makespan_s + once_s; }
 };

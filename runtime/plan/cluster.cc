@@ -15,6 +15,7 @@
 #include "ops/abi/dtype.h"
 #include "ops/abi/kernel_names.h"
 #include "runtime/plan/devices.h"
+#include "runtime/plan/plan.pb.h"
 
 namespace weft::plan {
 namespace {
@@ -254,6 +255,14 @@ absl::Status CheckCluster(const Cluster& cluster) {
 
 int64_t PlanBytesOf(const Cluster& cluster) {
   return std::max<int64_t>(0, cluster.device().memory_bytes() - cluster.calibration().reserve_bytes());
+}
+
+std::optional<int> FullTier(const Cluster& cluster, const Stage& stage) {
+  for (int t = 0; t < stage.tier_bytes_size(); ++t) {
+    const int64_t limit = cluster.tier(t).memory_bytes();
+    if (limit > 0 && stage.tier_bytes(t) > limit) return t;
+  }
+  return std::nullopt;
 }
 
 Machine MachineOf(const Cluster& cluster) {

@@ -2,11 +2,15 @@
 #ifndef WEFT_RUNTIME_PLAN_CLUSTER_H_
 #define WEFT_RUNTIME_PLAN_CLUSTER_H_
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "runtime/plan/cluster.pb.h"
 #include "runtime/plan/cost.h"
 
 namespace weft::plan {
+
+class Stage;
 
 // Every number of a cluster in its range; those that "cpu" may leave out may be
 // 0. InvalidArgument names the key. Any thread.
@@ -15,6 +19,9 @@ absl::Status CheckCluster(const Cluster& cluster);
 // Bytes that a plan may use of a rank's memory: what `calibration.reserve_bytes`
 // leaves of `device.memory_bytes`. 0: any number.
 int64_t PlanBytesOf(const Cluster& cluster);
+
+// Index of the first tier that has less than a rank of a valid stage needs of it, if one has.
+std::optional<int> FullTier(const Cluster& cluster, const Stage& stage);
 
 // Fills in what a checked cluster leaves out: on "cpu" the defaults of Machine;
 // on "cuda" a single node needs no network.

@@ -1,6 +1,7 @@
 #include "runtime/proof/verify.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "runtime/measure/largest.h"
 #include "runtime/measure/lives.h"
 #include "runtime/measure/memory.h"
+#include "runtime/plan/cluster.h"
 #include "runtime/plan/names.h"
 #include "runtime/plan/validate.h"
 #include "runtime/plan/validate_parts.h"
@@ -90,16 +92,14 @@ absl::Status CheckDevice(const Plan& plan, const Program& program, int64_t devic
 
 // The cluster says how much a rank has of each tier.
 absl::Status CheckTierBytes(const Plan& plan, const Program& program) {
-  for (int t = 0; t < program.stage->tier_bytes_size(); ++t) {
-    const Tier& tier = plan.header().cluster().tier(t);
-    const int64_t needed = program.stage->tier_bytes(t);
-    if (tier.memory_bytes() == 0 || needed <= tier.memory_bytes()) continue;
-    return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": tier `", tier.name(),
-                                                     "` of a rank: expected at most ", CountText(tier.memory_bytes()),
-                                                     " bytes (", BytesText(tier.memory_bytes()), "), got ",
-                                                     CountText(needed), " (", BytesText(needed), ")"));
-  }
-  return absl::OkStatus();
+  const std::optional<int> full = FullTier(plan.header().cluster(), *program.stage);
+  if (!full) return absl::OkStatus();
+  const Tier& tier = plan.header().cluster().tier(*full);
+  const int64_t needed = program.stage->tier_bytes(*full);
+  return absl::ResourceExhaustedError(absl::StrCat("stage ", program.index, ": tier `", tier.name(),
+                                                   "` of a rank: expected at most ", CountText(tier.memory_bytes()),
+                                                   " bytes (", BytesText(tier.memory_bytes()), "), got ",
+                                                   CountText(needed), " (", BytesText(needed), ")"));
 }
 
 std::string StageName(size_t s) { return absl::StrCat("stage ", s); }

@@ -41,8 +41,10 @@ std::string RefusedText(const Decision& decision) {
   if (decision.refused().empty()) return "";
   Table table(4, {0, 1});
   for (const Alternative& it : decision.refused()) {
-    table.Add({SlowerText(decision.best(0), it), BytesText(it.bytes() - decision.memory_bytes()) + " too large",
-               it.compute_s() > 0 ? "" : "estimated", it.keys()});
+    const std::string large = it.full_tier().empty() ? BytesText(it.bytes() - decision.memory_bytes()) + " too large"
+                                                     : absl::StrCat(BytesText(it.tier_lacks_bytes()),
+                                                                    " too large for tier `", it.full_tier(), "`");
+    table.Add({SlowerText(decision.best(0), it), large, it.compute_s() > 0 ? "" : "estimated", it.keys()});
   }
   return absl::StrCat("  faster, but not within the ", BytesText(decision.memory_bytes()), " of memory\n",
                       table.Text());

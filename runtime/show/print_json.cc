@@ -169,6 +169,8 @@ Json AlternativesJson(const google::protobuf::RepeatedPtrField<Alternative>& alt
                    {"step_s", it.step_s()},
                    {"estimated_s", it.estimated_s()},
                    {"bytes", it.bytes()},
+                   {"full_tier", it.full_tier().empty() ? Json() : Json(it.full_tier())},
+                   {"tier_lacks_bytes", it.full_tier().empty() ? Json() : Json(it.tier_lacks_bytes())},
                    {"compute_s", compiled ? Json(it.compute_s()) : Json()},
                    {"exposed_comm_s", compiled ? Json(it.exposed_comm_s()) : Json()},
                    {"waiting_s", compiled ? Json(it.waiting_s()) : Json()}});
