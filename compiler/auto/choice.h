@@ -33,6 +33,14 @@ struct Choice {
   int64_t ranks() const { return stageRanks() * pipeline; }
 };
 
+/// Schedules aside, but for how many micro-batches are under way.
+inline Choice unscheduled(Choice choice) {
+  choice.schedule = ONE_F_ONE_B;
+  choice.form = H1;
+  choice.chunks = 1;
+  return choice;
+}
+
 /// The choices that a job with graph.auto_parallel leaves open, on a cluster. Plain values; any thread.
 class Space {
 public:

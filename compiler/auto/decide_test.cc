@@ -13,6 +13,7 @@
 #include "compiler/job/job.h"
 #include "compiler/pipeline/candidates.h"
 #include "compiler/pipeline/model_source.h"
+#include "runtime/plan/cluster.h"
 
 namespace weft::compiler {
 namespace {
@@ -310,7 +311,7 @@ TEST(DecideTest, WhatFitsNowhereGoesBelowTheDevice) {
 // What layers keep, and the optimizer's state, go below the device instead of being computed again, and of making that
 // necessary, where the link is fast; not where it is slow.
 TEST(DecideTest, WeighsCopiesAgainstComputingAgain) {
-  const auto decidedIn = [](double rate, int64_t memoryBytes, std::vector<std::string> more) {
+  const auto decidedIn = [](double rate, int64_t memoryBytes, std::vector<std::string> more, int64_t tierBytes = 0) {
     more.insert(more.end(), {"dist={data: 2}", "zero.stage=0", "batch.micro=4", "model.set=layers=12"});
     CompileOptions options = optionsOf(more, {"cluster.node.count=1", "cluster.node.ranks=2"});
     Tier &tier = *options.cluster.add_tier() = LoadCluster("clusters/8xh200.cluster")->tier(0);
@@ -318,6 +319,7 @@ TEST(DecideTest, WeighsCopiesAgainstComputingAgain) {
     tier.set_read_bytes_s(rate);
     tier.set_write_bytes_s(rate);
     tier.set_latency_s(1e-9); // what is small beside it stays
+    tier.set_memory_bytes(tierBytes);
     options.cluster.mutable_device()->set_memory_bytes(memoryBytes);
     return decide(options, {});
   };
@@ -349,6 +351,16 @@ TEST(DecideTest, WeighsCopiesAgainstComputingAgain) {
   EXPECT_FALSE(isBelow(*slow));
   EXPECT_EQ(slow->job.zero().offload(), Zero::NOTHING);
   EXPECT_EQ(secondsOf(*slow), secondsOf(*neither));
+
+  // No more than the tier holds, whether the search says what goes there or AUTO.
+  const int64_t used = layers->plan.stages(0).tier_bytes(0);
+  const absl::StatusOr<Decided> half = decidedIn(kFast, memory, {}, used / 2), none = decidedIn(kFast, memory, {}, 1);
+  for (const absl::StatusOr<Decided> *found : {&half, &none})
+    ASSERT_TRUE(found->ok()) << found->status();
+  EXPECT_FALSE(plan::FullTier(half->plan.header().cluster(), half->plan.stages(0)));
+  EXPECT_FALSE(isBelow(*none));
+  EXPECT_EQ(none->job.zero().offload(), Zero::NOTHING);
+  EXPECT_EQ(secondsOf(*none), secondsOf(*neither));
 }
 
 // The host updates what lies in its memory where it does so sooner than state goes both ways.

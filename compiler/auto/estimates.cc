@@ -99,4 +99,18 @@ absl::StatusOr<Estimate> Estimates::below(const Choice &choice, Recompute::Polic
   return best;
 }
 
+void Estimates::goBelow(const Choice &choice, double memory, double most_s, int measured, Point &point) {
+  for (Recompute::Policy policy : {Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}) {
+    const absl::StatusOr<Estimate> here = with(choice, policy, kNoLimit, measured);
+    if (!here.ok() || here->bytes <= memory || here->step_s >= most_s ||
+        (point.fits && here->step_s >= point.estimate.step_s))
+      return;
+    const absl::StatusOr<Estimate> low = below(choice, policy, kNoLimit, memory, measured);
+    if (!low.ok())
+      return;
+    const Point other{choice, *low, low->fits(memory), {}, /*below=*/true};
+    point = other < point ? other : point;
+  }
+}
+
 } // namespace weft::compiler

@@ -13,6 +13,7 @@
 #include "compiler/auto/estimate.h"
 #include "compiler/auto/profiles.h"
 #include "compiler/auto/schedules.h"
+#include "compiler/auto/whole.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/plan/cost.h"
 
@@ -48,6 +49,10 @@ public:
   /// With what layers keep below the device, of as few of them as fit, in eighths; of all if that does not fit either.
   absl::StatusOr<Estimate> below(const Choice &choice, Recompute::Policy policy, double limit, double memory,
                                  int measured);
+
+  /// Makes `point` what fits with what layers keep below the device, if that is better: instead of recomputing more, or
+  /// of not fitting. What takes `most_s` even with any memory is not looked at.
+  void goBelow(const Choice &choice, double memory, double most_s, int measured, Point &point);
 
 private:
   absl::StatusOr<Estimate> of(const Choice &choice, const Profile &profile, double limit, int measured);

@@ -87,6 +87,7 @@ public:
     for (const Choice &start : starts)
       descend(start);
     polish();
+    lookBelow();
     cutBest();
     return points_.empty() && tooLargeAtSight_ == 0 ? nothingFound() : compileBest();
   }
@@ -139,7 +140,7 @@ private:
 
   // The least recomputation that fits, as AUTO does it: none, what is cheap of some layers, or all of some. In a
   // pipeline also none, or what is cheap, with stages that are cut for the memory instead of for the time.
-  absl::StatusOr<Point> pointOf(const Choice &choice, double memory, int measured = 0) {
+  absl::StatusOr<Point> pointOf(const Choice &choice, double memory, bool below, int measured = 0) {
     const bool free = isFree();
     WEFT_ASSIGN_OR_RETURN(Estimate now, estimates_.with(choice, free ? Recompute::NONE : asked_.recompute().policy(),
                                                         Estimates::kNoLimit, measured));
@@ -160,31 +161,49 @@ private:
     }
     Point point{choice, now, now.fits(memory)};
     point = tight && *tight < point ? *tight : point;
-    goBelow(choice, memory, measured, point);
+    if (below)
+      goBelow(choice, memory, measured, point);
     return point;
   }
 
-  // Instead of recomputing more, or of not fitting, with what layers keep below the device, if that is better.
-  void goBelow(const Choice &choice, double memory, int measured, Point &point) {
-    for (Recompute::Policy policy : {Recompute::NONE, Recompute::SELECTIVE, Recompute::FULL}) {
-      if (!mayGoBelow())
-        return;
-      const absl::StatusOr<Estimate> here = estimates_.with(choice, policy, Estimates::kNoLimit, measured);
-      if (!here.ok() || here->bytes <= memory || isSlower(here->step_s, kSlower) ||
-          (point.fits && here->step_s >= point.estimate.step_s))
-        return;
-      const absl::StatusOr<Estimate> below = estimates_.below(choice, policy, Estimates::kNoLimit, memory, measured);
-      if (!below.ok())
-        return;
-      const Point other{choice, *below, below->fits(memory), {}, /*below=*/true};
-      point = other < point ? other : point;
+  // What would be the fastest with any memory, of all that does not fit or recomputes. That is for the end: each is up
+  // to three profiles more, and one fast layout that only fits so drops others on which the search would go on.
+  void lookBelow() {
+    if (!mayGoBelow())
+      return;
+    isSpent_ = estimates_.exhausted();
+    estimates_.profiles().limit(work_ / 4);
+    std::vector<std::pair<double, Point>> open;
+    for (const Point &point : points_) {
+      const absl::StatusOr<Estimate> free = estimates_.with(point.choice, Recompute::NONE);
+      if (!point.below && free.ok() && (!point.fits || free->step_s < point.estimate.step_s))
+        open.emplace_back(free->step_s, point);
     }
+    std::sort(open.begin(), open.end());
+    open.resize(std::min(open.size(), kTried));
+    for (const auto &[seconds, point] : open) {
+      Point other = point;
+      goBelow(point.choice, memory_, /*measured=*/0, other);
+      if (!stopped() && other < point) {
+        points_.erase(point);
+        points_.insert(other);
+      }
+    }
+  }
+
+  void goBelow(const Choice &choice, double memory, int measured, Point &point) {
+    const bool fits = !points_.empty() && points_.begin()->fits;
+    if (mayGoBelow())
+      estimates_.goBelow(choice, memory, fits ? kSlower * points_.begin()->estimate.step_s : Estimates::kNoLimit,
+                         measured, point);
   }
 
   // Whether the search says where what layers keep lies, as AUTO does.
   bool mayGoBelow() const { return isFree() && cluster_.tier_size() > 0 && !asked_.recompute().has_offload(); }
 
-  absl::StatusOr<Point> pointOf(const Choice &choice) { return pointOf(choice, memory_); }
+  absl::StatusOr<Point> pointOf(const Choice &choice) {
+    return pointOf(choice, memory_, /*below=*/points_.empty() || !points_.begin()->fits);
+  }
 
   // Whether the search says what is recomputed.
   bool isFree() const { return !asked_.recompute().has_policy() || asked_.recompute().policy() == Recompute::AUTO; }
@@ -343,14 +362,6 @@ private:
     return !pinned || !isFar(pinned->estimate.step_s);
   }
 
-  // Schedules aside, but for how many micro-batches are under way.
-  static Choice unscheduled(Choice choice) {
-    choice.schedule = ONE_F_ONE_B;
-    choice.form = H1;
-    choice.chunks = 1;
-    return choice;
-  }
-
   // One layout after the other, of which each holds half as much, until one fits or, if `all`, to the end.
   void lookAtLayouts(Choice choice, bool all, std::optional<Point> &best) {
     double held = kHeld * memory_;
@@ -438,12 +449,6 @@ private:
 
   std::string keysOf(const Point &point) const { return absl::StrCat(keysOf(point.choice), policyOf(point)); }
 
-  static std::string policyOf(const Point &point) {
-    return point.policy ? absl::StrCat(" recompute.policy=", Recompute::Policy_Name(*point.policy),
-                                       point.below ? " recompute.offload=true" : "")
-                        : "";
-  }
-
   // The same keys in full, for a command line.
   std::string commandOf(const Point &point) const {
     Choice choice = point.choice;
@@ -474,7 +479,7 @@ private:
     for (const Point &point : pipelines) {
       const int64_t units = 3 * point.choice.pipeline * point.choice.chunks * space_.microBatches(point.choice);
       const absl::StatusOr<Point> better =
-          pointOf(point.choice, memory_, int(std::max(kMeasuredUnits / units, kLeastMeasured)));
+          pointOf(point.choice, memory_, point.below, int(std::max(kMeasuredUnits / units, kLeastMeasured)));
       if (!better.ok() || !(*better < point))
         continue;
       points_.erase(point);
@@ -525,6 +530,7 @@ private:
     bool rough = false;
     double fastest = std::numeric_limits<double>::infinity(), leastPart = 1; // of what was estimated, that one took
     std::set<Choice> schedules; // of those that differ in the chunks of a stage alone, the best is enough
+    bool wentBelow = false;     // AUTO weighs below the device at four times the work: the best is enough
     for (const Point &point : points_) {
       const bool maybe = rough && point.estimate.step_s * leastPart < fastest;
       const bool far = point.fits && point.estimate.step_s >= kFar * fastest;
@@ -534,8 +540,9 @@ private:
         break;
       Choice plain = point.choice;
       plain.chunks = 0;
-      if (!schedules.insert(plain).second)
+      if (!schedules.insert(plain).second || (point.below && wentBelow && !fitting.empty()))
         continue;
+      wentBelow |= point.below;
       ++tried;
       say(absl::StrCat("compiling ", keysOf(point.choice)));
       absl::StatusOr<Whole> whole = compileWhole(point, /*dense=*/false);
@@ -658,7 +665,7 @@ private:
     keepRefused(best.alternative.step_s());
     keepUnlimited();
     keepPrices(best.point.choice);
-    const bool work = estimates_.exhausted() || whole_.exhausted();
+    const bool work = isSpent_ || estimates_.exhausted() || whole_.exhausted();
     decision_.set_ended(stopped() ? "interrupted" : isGood() ? "gap" : work ? "work" : "no better neighbour");
     *best.plan.mutable_header()->mutable_job() = job;
     *best.plan.mutable_header()->mutable_decision() = decision_;
@@ -672,15 +679,7 @@ private:
         continue;
       Choice plain = point.choice;
       plain.chunks = 0;
-      plan::Alternative refused;
-      refused.set_keys(keysOf(point.choice));
-      refused.set_step_s(point.estimate.step_s);
-      refused.set_estimated_s(point.estimate.step_s);
-      refused.set_bytes(int64_t(point.estimate.bytes));
-      if (const Tier *full = point.estimate.fullTier) {
-        refused.set_full_tier(full->name());
-        refused.set_tier_lacks_bytes(int64_t(point.estimate.tierLacksBytes));
-      }
+      const plan::Alternative refused = estimatedOf(point, keysOf(point.choice));
       const auto [it, isNew] = tooLarge_.try_emplace(plain, refused);
       if (!isNew && it->second.compute_s() == 0 && point.estimate.step_s < it->second.step_s())
         it->second = refused;
@@ -727,7 +726,7 @@ private:
     if (memory_ < std::numeric_limits<double>::infinity() && !points_.empty() && points_.begin()->fits) {
       Point best = *points_.begin();
       for (const Point &point : points_) {
-        const absl::StatusOr<Point> more = pointOf(point.choice, memory_ + kMore);
+        const absl::StatusOr<Point> more = pointOf(point.choice, memory_ + kMore, point.below);
         if (more.ok() && *more < best)
           best = *more;
       }
@@ -783,6 +782,7 @@ private:
   std::set<Point> points_;
   std::map<Choice, plan::Alternative> tooLarge_; // compiled; by choice without its chunks
   std::string firstError_;
+  bool isSpent_ = false; // the search's work, in front of lookBelow()
   Learned learned_;
   plan::Decision decision_;
 };

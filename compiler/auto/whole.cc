@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "compiler/pipeline/lowering.h"
 #include "ops/abi/status_macros.h"
 #include "runtime/plan/cluster.h"
@@ -10,6 +11,26 @@
 #include "runtime/sim/simulate.h"
 
 namespace weft::compiler {
+
+std::string policyOf(const Point &point) {
+  if (!point.policy)
+    return "";
+  return absl::StrCat(" recompute.policy=", Recompute::Policy_Name(*point.policy),
+                      point.below ? " recompute.offload=true" : "");
+}
+
+plan::Alternative estimatedOf(const Point &point, const std::string &keys) {
+  plan::Alternative all;
+  all.set_keys(keys);
+  all.set_step_s(point.estimate.step_s);
+  all.set_estimated_s(point.estimate.step_s);
+  all.set_bytes(int64_t(point.estimate.bytes));
+  if (const Tier *full = point.estimate.fullTier) {
+    all.set_full_tier(full->name());
+    all.set_tier_lacks_bytes(int64_t(point.estimate.tierLacksBytes));
+  }
+  return all;
+}
 
 absl::Status place(const Cluster &cluster, bool dense, Whole &whole) {
   const bool isLimited = cluster.device().memory_bytes() > 0;

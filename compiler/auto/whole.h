@@ -56,6 +56,12 @@ struct Needed {
   }
 };
 
+/// The keys of what a point recomputes, and of what lies below the device; nothing where AUTO says it.
+std::string policyOf(const Point &point);
+
+/// What was estimated of a point with such keys.
+plan::Alternative estimatedOf(const Point &point, const std::string &keys);
+
 /// Lays out the memory of a plan, and simulates it, for a cluster whose devices have so much memory or say nothing of
 /// it.
 absl::Status place(const Cluster &cluster, bool dense, Whole &whole);

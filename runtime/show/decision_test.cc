@@ -18,7 +18,8 @@ TEST(DecisionTest, SaysWhatWasChosenAndWhatOthersLoseBy) {
     best { keys: "dist.tensor=8" step_s: 0.2 compute_s: 0.15 exposed_comm_s: 0.05 }
     memory_bytes: 1073741824
     refused { keys: "dist.data=8 zero.stage=0" step_s: 0.09 bytes: 2147483648 }
-    refused { keys: "batch.micro=16" step_s: 0.095 bytes: 1074790400 compute_s: 0.095 })",
+    refused { keys: "batch.micro=16" step_s: 0.095 bytes: 1074790400 compute_s: 0.095 }
+    refused { keys: "zero.stage=3" step_s: 0.097 bytes: 1024 full_tier: "host" tier_lacks_bytes: 2147483648 })",
                                                             &decision));
   EXPECT_EQ(
       DecisionText(decision),
@@ -32,8 +33,9 @@ TEST(DecisionTest, SaysWhatWasChosenAndWhatOthersLoseBy) {
       "     +50.0 %  +50.0 ms          0 s  -10.0 ms  +60.0 ms  waiting                dist.pipeline=8\n"
       "    +100.0 %   +100 ms     +60.0 ms  +40.0 ms       0 s  computation            dist.tensor=8\n"
       "  faster, but not within the 1.00 GiB of memory\n"
-      "    -10.0 %  1.00 GiB too large  estimated  dist.data=8 zero.stage=0\n"
-      "     -5.0 %  1.00 MiB too large             batch.micro=16\n");
+      "    -10.0 %                  1.00 GiB too large  estimated  dist.data=8 zero.stage=0\n"
+      "     -5.0 %                  1.00 MiB too large             batch.micro=16\n"
+      "     -3.0 %  2.00 GiB too large for tier `host`  estimated  zero.stage=3\n");
 }
 
 TEST(DecisionTest, TheLossAddsUpToTheStep) {
