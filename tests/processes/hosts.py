@@ -172,6 +172,9 @@ class Network:
         os.chmod(path, 0o755)
         for host in self.hosts.values():
             host.shell = path
+            for left in (host._down(), path + "." + host.name + ".fails"):  # by a network of the same names before this one
+                if os.path.exists(left):
+                    os.remove(left)
 
     def close(self):
         for host in self.hosts.values():
