@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +20,11 @@ namespace {
 // Linux transfers at most 0x7ffff000 bytes a call, and may stop earlier. Pieces
 // of this size cost nothing and take every larger transfer through the loop.
 constexpr int64_t kMostBytes = int64_t{1} << 24;
+
+// O_DIRECT wants offsets, sizes and addresses that are multiples of the disk's blocks, 512 or 4096 bytes.
+constexpr int64_t kBlock = 4096;
+// Bytes that are copied to such an address at once, which stay in a core's cache; less is written through the system's.
+constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
 template <typename Call>
 auto Retry(Call call) {
@@ -44,9 +51,13 @@ absl::Status SystemError(const std::string& path, const std::string& action, int
 
 File::File(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
-File::File(File&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      past_cache_(std::exchange(other.past_cache_, -1)) {}
 
 File::~File() {
+  if (past_cache_ >= 0) close(past_cache_);
   if (descriptor_ >= 0) close(descriptor_);
 }
 
@@ -84,8 +95,8 @@ absl::StatusOr<int64_t> File::Size() const {
 absl::StatusOr<int64_t> File::TakenBytes() const {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) return Error("stat");
-  constexpr int64_t kBlock = 512;  // of st_blocks, whatever the file system's
-  return info.st_blocks * kBlock;
+  constexpr int64_t kUnit = 512;  // of st_blocks, whatever the file system's
+  return info.st_blocks * kUnit;
 }
 
 absl::Status File::Allocate(int64_t bytes) {
@@ -110,8 +121,38 @@ absl::Status File::ReadAt(int64_t offset, void* data, int64_t bytes) const {
   return absl::OkStatus();
 }
 
+void File::WritePastCache() {
+  past_cache_ = Retry([&] { return open(path_.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC); });
+}
+
+// Whole blocks past the cache, the rest through it: no page has both.
 absl::Status File::WriteAt(int64_t offset, const void* data, int64_t bytes) const {
   const char* from = static_cast<const char*>(data);
+  const auto through = [&](int64_t count) {
+    absl::Status status = WriteThroughCache(offset, from, count);
+    from += count;
+    offset += count;
+    bytes -= count;
+    return status;
+  };
+  if (past_cache_ < 0 || bytes < kPieceBytes) return through(bytes);
+  if (absl::Status status = through((kBlock - offset % kBlock) % kBlock); !status.ok()) return status;
+  const std::unique_ptr<void, decltype(&std::free)> piece(std::aligned_alloc(kBlock, kPieceBytes), &std::free);
+  while (piece != nullptr && bytes >= kBlock) {
+    const int64_t size = std::min(bytes / kBlock * kBlock, kPieceBytes);
+    std::memcpy(piece.get(), from, size);
+    const ssize_t done = Retry([&] { return pwrite(past_cache_, piece.get(), size, offset); });
+    // Some file systems open such a file and refuse to write it, or stop within a block.
+    if (done < 0 && errno != EINVAL) return Error("write");
+    if (done <= 0 || done % kBlock != 0) break;
+    from += done;
+    offset += done;
+    bytes -= done;
+  }
+  return through(bytes);
+}
+
+absl::Status File::WriteThroughCache(int64_t offset, const char* from, int64_t bytes) const {
   while (bytes > 0) {
     const ssize_t done = Retry([&] { return pwrite(descriptor_, from, std::min(bytes, kMostBytes), offset); });
     if (done < 0) return Error("write");
@@ -124,6 +165,7 @@ absl::Status File::WriteAt(int64_t offset, const void* data, int64_t bytes) cons
 }
 
 absl::Status File::SyncAndClose() {
+  if (past_cache_ >= 0) close(std::exchange(past_cache_, -1));
   if (Retry([&] { return fsync(descriptor_); }) != 0) return Error("sync");
   // close() is not retried: on Linux the descriptor is gone even after EINTR.
   if (close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) return Error("close");

@@ -219,6 +219,33 @@ TEST(SafetensorsTest, TransfersMoreThanOneCallTakes) {
   std::filesystem::remove(path);
 }
 
+// Large writes go past the system's cache, but for the blocks that they share with their neighbours.
+TEST(SafetensorsTest, LargeTilesMeetWithinABlock) {
+  const std::string path = Path("meeting.safetensors");
+  const int64_t rows = 5, row = 700'001;
+  std::vector<float> values(rows * row), out(rows * row);
+  for (int64_t i = 0; i < rows * row; ++i) values[i] = static_cast<float>(i);
+  const std::vector<TensorInfo> tensors = {{"u8", DType::kU8, {3}}, {"w", DType::kF32, {rows, row}}};
+  auto first = SafetensorsWriter::Create(path, tensors);
+  ASSERT_TRUE(first.ok()) << first.status();
+  auto second = SafetensorsWriter::Join(path, tensors);
+  ASSERT_TRUE(second.ok()) << second.status();
+  const uint8_t bytes[] = {1, 2, 3};
+  ASSERT_TRUE((*second)->Write("u8", TensorSpec::Whole(DType::kU8, {3}), bytes).ok());
+  for (int64_t r : {3, 0, 4, 1, 2}) {
+    SafetensorsWriter& writer = r % 2 == 0 ? **first : **second;
+    ASSERT_TRUE(writer.Write("w", {DType::kF32, {1, row}, {rows, row}, {r, 0}}, values.data() + r * row).ok());
+  }
+  const auto part = (*second)->Finish();
+  ASSERT_TRUE(part.ok() && (*first)->Adopt(*part).ok() && (*first)->Commit().ok());
+  auto reader = OpenOrDie(path);
+  const TensorSpec whole = TensorSpec::Whole(DType::kF32, {rows, row});
+  ASSERT_TRUE(reader->Read(**reader->Find("w"), whole, {rows, row}, Conversion::kNone, out.data()).ok());
+  EXPECT_TRUE(out == values);
+  EXPECT_EQ(*reader->ChecksumOf(**reader->Find("w")), (*first)->Checksums()[1]);
+  std::filesystem::remove(path);
+}
+
 TEST(SafetensorsTest, WritesTilesAndReadsOtherTiles) {
   const std::string path = Path("tiles.safetensors");
   std::filesystem::remove(path);

@@ -30,7 +30,9 @@ SafetensorsWriter::SafetensorsWriter(std::string path, SafetensorsLayout layout,
       joined_(joined),
       layout_(std::move(layout)),
       file_(std::move(file)),
-      progress_(layout_.header.tensors.size()) {}
+      progress_(layout_.header.tensors.size()) {
+  file_.WritePastCache();
+}
 
 absl::StatusOr<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::Create(
     const std::string& path, const std::vector<TensorInfo>& tensors,
