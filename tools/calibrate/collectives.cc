@@ -24,13 +24,14 @@ using collective::CollectiveSpec;
 using collective::Group;
 using collective::Operation;
 
-constexpr int64_t kSizes[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20, 32 << 20};  // bytes
+constexpr int64_t kSizes[] = {1 << 10, 16 << 10, 256 << 10, 1 << 20, 4 << 20, 32 << 20};  // bytes
 constexpr int64_t kLargest = 32 << 20;
 constexpr int64_t kOverlapBytes = 4 << 20;
 constexpr int64_t kOverlapSize = 256;  // of the matrices whose product runs meanwhile
 constexpr int kOverlapRounds = 9;
 constexpr int64_t kBatchBytes = 2 << 20;
-constexpr int kMostRuns = 50;
+// The network's buffers hold a part of the first ones, so that one alone would take less than it does behind others.
+constexpr int kFewestRuns = 4, kMostRuns = 50;
 
 // A collective or a transfer that this rank takes part in.
 struct Entry {
@@ -61,7 +62,7 @@ double BytesOf(const CollectiveSpec& spec, int64_t members) {
   return 4 * elements;
 }
 
-int RunsOf(int64_t bytes) { return static_cast<int>(std::clamp<int64_t>(kBatchBytes / bytes, 1, kMostRuns)); }
+int RunsOf(int64_t bytes) { return static_cast<int>(std::clamp<int64_t>(kBatchBytes / bytes, kFewestRuns, kMostRuns)); }
 
 // One rank's operations, and the memory that they work in.
 class Rank {

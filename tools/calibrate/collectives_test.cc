@@ -46,8 +46,8 @@ TEST(MeasureTest, AllKernelsAndCollectivesRun) {
 
   Measured measured;
   ASSERT_EQ(MeasureThreads(3, {.device = device.get(), .kernels = &kernels}, measured), absl::OkStatus());
-  EXPECT_EQ(measured.collectives.size(), 2 * kCollectiveKinds * 5) << "groups of 2 and 3 ranks, five sizes";
-  EXPECT_EQ(measured.transfers.size(), 5u);
+  EXPECT_EQ(measured.collectives.size(), 2 * kCollectiveKinds * 6) << "groups of 2 and 3 ranks, six sizes";
+  EXPECT_EQ(measured.transfers.size(), 6u);
   EXPECT_EQ(measured.overlap.ranks, 3);
 }
 
