@@ -33,6 +33,7 @@ DESCRIBED = [
     "activation",
     "dropout",
     "elementwise",
+    "layout",
     "logic",
     "norm",
     "optimizer",

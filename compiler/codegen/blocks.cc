@@ -86,8 +86,11 @@ int64_t Blocks::partials(const Loops &loops) const {
   return int64_t(llvm::divideCeil(all, uint64_t(blocks(loops))));
 }
 
-int64_t Blocks::alignedOf(unsigned operand, const Loops &loops) const {
+int64_t Blocks::alignedOf(unsigned operand, cell::KernelOp kernel, const Loops &loops) const {
   int64_t aligned = pack;
+  while (kernel.getOffsetOf(operand) % aligned != 0) {
+    aligned /= 2;
+  }
   for (const Loops::Dim &dim : loops.outer) {
     while (dim.strides[operand] % aligned != 0) {
       aligned /= 2;

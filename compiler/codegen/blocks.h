@@ -34,7 +34,7 @@ struct Blocks {
   /// Numbers that a block leaves of its sums over rows.
   int64_t partials(const Loops &loops) const;
   /// Neighbours that are aligned as one, of an operand: at most a pack.
-  int64_t alignedOf(unsigned operand, const Loops &loops) const;
+  int64_t alignedOf(unsigned operand, cell::KernelOp kernel, const Loops &loops) const;
   /// Of each sum over rows there are so many rows of partial sums.
   int64_t partialRows() const { return rowBlocks * rowsAtOnce; }
   /// Blocks of the second kernel, which adds up those of all blocks: kSumPlaces places of a row each.

@@ -70,6 +70,9 @@ private:
     }
     for (size_t operand = 0; operand < operands; ++operand) {
       bases_.push_back(pointer(word(operand)));
+      if (const int64_t offset = kernel_.getOffsetOf(unsigned(operand)); offset > 0) {
+        bases_.back() = at(bases_.back(), unsigned(operand), i64(offset));
+      }
     }
     size_t next = operands;
     if (loops_.sums > 0) {
@@ -563,7 +566,7 @@ private:
   // Of the pack.
   Value addressOf(unsigned operand) { return at(bases_[operand], operand, asWide(add(row_[operand], place_))); }
   unsigned alignOf(unsigned operand) {
-    return unsigned(blocks_.alignedOf(operand, loops_)) * elementOf(operand).getIntOrFloatBitWidth() / 8;
+    return unsigned(blocks_.alignedOf(operand, kernel_, loops_)) * elementOf(operand).getIntOrFloatBitWidth() / 8;
   }
 
   Value valueOf(Value value) override {

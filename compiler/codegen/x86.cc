@@ -82,6 +82,9 @@ private:
       Value slot = b.create<LLVM::GEPOp>(loc, pointer(), pointer(), entry->getArgument(0),
                                          ArrayRef<LLVM::GEPArg>{int32_t(operand)});
       bases_.push_back(b.create<LLVM::LoadOp>(loc, pointer(), slot));
+      if (operand < kernel_.getStrides().size() && kernel_.getOffsetOf(operand) > 0) {
+        bases_.back() = at(bases_.back(), operand, i64(kernel_.getOffsetOf(operand)));
+      }
     }
     if (loops_.sums > 0) {
       partials_ = bases_.pop_back_val();

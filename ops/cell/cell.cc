@@ -90,6 +90,10 @@ static llvm::LogicalResult verifyBatch(KernelOp kernel) {
                                   << kernel.getStrides();
     }
   }
+  if (kernel.getOffsets()) {
+    return kernel.emitOpError() << "batch: expected operands from their first element on, got from "
+                                << kernel.getOffsetsAttr();
+  }
   for (mlir::Operation &op : kernel.getBody().getOps()) {
     if (llvm::isa<ReduceOp, SumRowsOp, RandomOp>(op)) {
       return kernel.emitOpError() << "batch: expected element-wise operations, got " << op.getName();
@@ -130,6 +134,11 @@ llvm::LogicalResult KernelOp::verify() {
       return emitOpError() << "strides: expected " << getDomain().size() << " of 0 or more in each list, got "
                            << strides;
     }
+  }
+  if (getOffsets() && (getOffsets()->size() != getStrides().size() ||
+                       llvm::any_of(*getOffsets(), [](int64_t offset) { return offset < 0; }))) {
+    return emitOpError() << "from: expected " << getStrides().size() << " numbers of 0 or more, got "
+                         << getOffsetsAttr();
   }
   for (mlir::Type type : getBody().getArgumentTypes()) {
     if (!type.isIntOrFloat()) {

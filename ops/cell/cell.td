@@ -26,7 +26,8 @@ def Cell_KernelOp : Cell_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
   let description = [{
     The block's arguments are the elements of the inputs at a place, what `cell.yield` gives those of the outputs.
     `strides` has a list for every input and then every output: elements from a place to the next one along each
-    dimension of the domain, 0 where the tensor repeats. `row` is the number of places of a row, the last dimensions of
+    dimension of the domain, 0 where the tensor repeats; `from` is where each begins, if some do so behind their first
+    element. `row` is the number of places of a row, the last dimensions of
     the domain, along which `cell.reduce` goes; 1 if nothing is reduced. An output that does not change along
     a row is written once a row.
 
@@ -45,14 +46,22 @@ def Cell_KernelOp : Cell_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
     A `batch` kernel is run for several tensors at once, of any lengths: its domain, of one place, stands for each of them,
     a stride of 1 for what is walked and one of 0 for a number that all share. Inputs of the latter kind come first.
 
-    **Constraints:** extents are 1 or more; each list has a stride of 0 or more for every dimension; `row` is the product of
-    the last extents; inputs and outputs are floating-point numbers or integers; a `batch` kernel has the domain [1], nothing
-    in it is reduced or drawn at random, and all of its outputs are walked.
+    **Constraints:** extents are 1 or more; each list has a stride of 0 or more for every dimension; `from` has a number of
+    0 or more for every list; `row` is the product of the last extents; inputs and outputs are floating-point numbers or
+    integers; a `batch` kernel has the domain [1], nothing in it is reduced or drawn at random, and all of its outputs are
+    walked from their first element on.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$domain, I64Attr:$row,
-                       TypedArrayAttrBase<DenseI64ArrayAttr, "strides">:$strides, UnitAttr:$batch);
+                       TypedArrayAttrBase<DenseI64ArrayAttr, "strides">:$strides, UnitAttr:$batch,
+                       OptionalAttr<DenseI64ArrayAttr>:$offsets);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`batch` $batch^)? `domain` $domain `row` $row `strides` $strides attr-dict-with-keyword $body";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::ArrayRef<int64_t>":$domain, "int64_t":$row,
+                             "::mlir::ArrayAttr":$strides, CArg<"bool", "false">:$batch), [{
+    build($_builder, $_state, name, domain, uint64_t(row), strides, batch, ::mlir::DenseI64ArrayAttr());
+  }]>];
+  let assemblyFormat = [{
+    $sym_name (`batch` $batch^)? `domain` $domain `row` $row `strides` $strides (`from` $offsets^)? attr-dict-with-keyword $body
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     unsigned getNumInputs() { return getBody().getNumArguments(); }
@@ -61,6 +70,10 @@ def Cell_KernelOp : Cell_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock]> 
     ::llvm::ArrayRef<int64_t> getStridesOf(unsigned operand) {
       return ::llvm::cast<::mlir::DenseI64ArrayAttr>(getStrides()[operand]).asArrayRef();
     }
+    /// Elements of such a tensor before the one of the first place.
+    int64_t getOffsetOf(unsigned operand) { return getOffsets() ? (*getOffsets())[operand] : 0; }
+    /// Whether two of them are at the same element at each place.
+    bool areWalkedAlike(unsigned a, unsigned b) { return getStridesOf(a) == getStridesOf(b) && getOffsetOf(a) == getOffsetOf(b); }
     /// How many inputs come first that are shared, of a `batch` kernel.
     unsigned getNumShared();
     ::mlir::OperandRange getYielded() { return getBody().front().getTerminator()->getOperands(); }

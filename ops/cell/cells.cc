@@ -70,7 +70,7 @@ Cell minimum(Cell a, Cell b) { return calculate<mlir::arith::MinimumFOp, mlir::a
 
 Cells::Cells(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol, const Subject &subject)
     : subject_(subject), builder_(builder), loc_(loc), strides_(subject.inputs.size() + subject.outputs.size()),
-      read_(subject.inputs.size()), written_(subject.outputs.size()) {
+      offsets_(strides_.size(), 0), read_(subject.inputs.size()), written_(subject.outputs.size()) {
   auto strides = builder_.getArrayAttr({});
   kernel_ = builder_.create<KernelOp>(loc, symbol, llvm::ArrayRef<int64_t>(), 1, strides);
   mlir::Block &block = kernel_.getBody().emplaceBlock();
@@ -123,6 +123,16 @@ std::optional<Cells::Strides> Cells::ofRows(llvm::ArrayRef<int64_t> shape) const
 
 Cell Cells::in(unsigned index) { return input(index, aligned(subject_.inputs[index].shape)); }
 Cell Cells::inAsStored(unsigned index) { return input(index, aligned(subject_.inputs[index].shape), true); }
+
+Cell Cells::inAt(unsigned index, llvm::ArrayRef<int64_t> strides, int64_t offset) {
+  if (strides.size() != domain_.size()) {
+    refuse();
+    return number(0);
+  }
+  strides_[index] = llvm::to_vector(strides);
+  offsets_[index] = offset;
+  return {builder_, loc_, kernel_.getBody().getArgument(index)};
+}
 
 Cell Cells::isTrue(unsigned index) {
   Cell byte = inAsStored(index);
@@ -264,6 +274,27 @@ llvm::StringRef Cells::word(llvm::StringRef name) {
   return text.getValue();
 }
 
+int64_t Cells::integer(llvm::StringRef name) {
+  auto number = llvm::dyn_cast_or_null<mlir::IntegerAttr>(subject_.constants.get(name));
+  if (!number) {
+    refuse();
+    return 0;
+  }
+  return number.getInt();
+}
+
+llvm::SmallVector<int64_t> Cells::integers(llvm::StringRef name) {
+  llvm::SmallVector<int64_t> numbers;
+  if (auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(subject_.constants.get(name))) {
+    for (auto number : list.getAsRange<mlir::IntegerAttr>()) {
+      numbers.push_back(number.getInt());
+    }
+  } else {
+    refuse();
+  }
+  return numbers;
+}
+
 KernelOp Cells::finish() {
   bool whole = !refused_ && llvm::all_of(strides_, [](const auto &strides) { return strides.has_value(); }) &&
                llvm::all_of(domain_, [](int64_t extent) { return extent > 0; });
@@ -279,6 +310,9 @@ KernelOp Cells::finish() {
   kernel_.setDomain(domain_);
   kernel_.setRow(uint64_t(row_));
   kernel_.setStridesAttr(builder_.getArrayAttr(strides));
+  if (llvm::any_of(offsets_, [](int64_t offset) { return offset > 0; })) {
+    kernel_.setOffsets(offsets_);
+  }
   return kernel_;
 }
 

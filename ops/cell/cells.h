@@ -108,6 +108,9 @@ public:
   Cell in(unsigned index);
   /// The same, integers as they are stored.
   Cell inAsStored(unsigned index);
+  /// An input as it is stored, dimensions of it in any order or a part of it: its element `offset` at the first place,
+  /// and from a place to the next one along each dimension of the domain so many elements further.
+  Cell inAt(unsigned index, llvm::ArrayRef<int64_t> strides, int64_t offset = 0);
   /// Whether an input of bytes is true: not 0.
   Cell isTrue(unsigned index);
   /// An input that has one number a row.
@@ -134,6 +137,8 @@ public:
   /// A constant of the kernel. The kernel is refused if it has none of that name and kind.
   double constant(llvm::StringRef name);
   llvm::StringRef word(llvm::StringRef name);
+  int64_t integer(llvm::StringRef name);
+  llvm::SmallVector<int64_t> integers(llvm::StringRef name);
   bool has(llvm::StringRef name) const { return bool(subject_.constants.get(name)); }
 
   /// This cannot be described: shapes that do not fit, types without arithmetic.
@@ -163,6 +168,7 @@ private:
   llvm::SmallVector<int64_t> domain_;
   int64_t rowDims_ = 0, row_ = 1;
   llvm::SmallVector<std::optional<Strides>> strides_; // of inputs, then of outputs
+  llvm::SmallVector<int64_t> offsets_;                // of all of these
   llvm::SmallVector<mlir::Value> read_, written_;     // null until they are
   llvm::SmallVector<Random> randoms_;
   bool refused_ = false;

@@ -173,7 +173,7 @@ class Cluster {
       return builder_.getNamedAttr(name, builder_.getStringAttr(word));
     };
     auto number = [&](const char* name, double n) { return builder_.getNamedAttr(name, builder_.getF64FloatAttr(n)); };
-    switch (engine_() % 12) {
+    switch (engine_() % 15) {
       case 0:
         return make(engine_() % 2 ? "tanh" : "sigmoid", {x}, {{whole(), t}}, {});
       case 1:
@@ -201,6 +201,11 @@ class Cluster {
       }
       case 10:
         return make("select", {pick(whole(), truth), x, pick(whole(), t)}, {{whole(), t}}, {});
+      case 11:
+        return makePart(t);
+      case 12:
+      case 13:
+        return makeTurned(x, t);
       default:
         operands_[size_t(x)].whole = {rows_ + 3, width_ + 5};
         return make("dropout", {x}, {{whole(), t}},
@@ -208,12 +213,34 @@ class Cluster {
     }
   }
 
+  // Rows in another order: those of a table, column by column.
+  void makeTurned(int x, mlir::Type t) {
+    const int64_t columns = rows_ % 2 == 0 ? rows_ / 2 : rows_;
+    make("transpose", {x}, {{{columns, rows_ / columns, width_}, t}},
+         {builder_.getNamedAttr("perm", builder_.getI64ArrayAttr({1, 0, 2}))}, {rows_ / columns, columns, width_});
+    operands_.back().shape = whole();
+  }
+
+  // Some rows of a longer tensor, or columns of a wider one.
+  void makePart(mlir::Type t) {
+    const int64_t dim = int64_t(engine_() % 2), offset = int64_t(engine_() % 4);
+    llvm::SmallVector<int64_t> larger = whole();
+    larger[size_t(dim)] += 3;
+    const int all = add(larger, t);
+    auto number = [&](const char* name, int64_t n) { return builder_.getNamedAttr(name, builder_.getI64IntegerAttr(n)); };
+    make("slice", {all}, {{whole(), t}}, {number("dim", dim), number("offset", offset), number("size", whole()[size_t(dim)])});
+  }
+
+  // Of the first input, `view` is the shape if there is one.
   void make(const char* name, llvm::SmallVector<int> inputs, std::vector<Operand> outputs,
-            llvm::ArrayRef<mlir::NamedAttribute> constants) {
+            llvm::ArrayRef<mlir::NamedAttribute> constants, llvm::ArrayRef<int64_t> view = {}) {
     Subject subject{
         name, {}, llvm::SmallVector<Operand>(outputs.begin(), outputs.end()), builder_.getDictionaryAttr(constants)};
     for (int input : inputs) {
       subject.inputs.push_back(operands_[size_t(input)]);
+    }
+    if (!view.empty()) {
+      subject.inputs[0].shape = llvm::to_vector(view);
     }
     Part part{cell::allDescriptions().describe(builder_, builder_.getUnknownLoc(), "k", subject).kernel, inputs, {}};
     ASSERT_TRUE(part.kernel) << name;

@@ -235,7 +235,7 @@ std::vector<std::vector<Bounded>> referenceOf(cell::KernelOp kernel, const std::
     Row row(kernel, walks.size());
     for (int64_t place = begin; place < begin + int64_t(kernel.getRow()); ++place) {
       for (unsigned operand = 0; operand < row.places.size(); ++operand) {
-        size_t at = 0;
+        size_t at = operand < kernel.getStrides().size() ? size_t(kernel.getOffsetOf(operand)) : 0;
         int64_t rest = place;
         for (size_t dim = domain.size(); dim-- > 0; rest /= domain[dim]) {
           at += size_t(rest % domain[dim] * walks[operand][dim]);

@@ -165,7 +165,7 @@ private:
   static bool updatesAlike(KernelOp kernel, cell::KernelOp cell) {
     for (auto [o, output] : llvm::enumerate(kernel.getOutputs())) {
       for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
-        bool isAlike = cell.getStridesOf(unsigned(i)) == cell.getStridesOf(cell.getNumInputs() + unsigned(o)) &&
+        bool isAlike = cell.areWalkedAlike(unsigned(i), cell.getNumInputs() + unsigned(o)) &&
                        cell.getBody().getArgument(unsigned(i)).getType() == cell.getYielded()[o].getType() &&
                        !cell::sumRowsOf(cell.getYielded()[o]);
         if (task::rootOf(input) == task::rootOf(output) && !isAlike) {
@@ -435,7 +435,7 @@ private:
           continue; // is in place
         }
         for (auto [i, input] : llvm::enumerate(fused.inputs)) {
-          bool alike = kernel.getStridesOf(unsigned(i)) == kernel.getStridesOf(kernel.getNumInputs() + unsigned(o)) &&
+          bool alike = kernel.areWalkedAlike(unsigned(i), kernel.getNumInputs() + unsigned(o)) &&
                        kernel.getBody().getArgument(unsigned(i)).getType() == kernel.getYielded()[o].getType();
           bool once = llvm::count(part.inputs, part.inputs[i]) == 1;
           // Of one rank's tile both may be walked alike and be parts of other tensors.

@@ -63,3 +63,19 @@ cell.kernel @k batch domain [1] row 1 strides [array<i64: 1>, array<i64: 1>] {
   %0 = cell.reduce sum %x : f32
   cell.yield %0 : f32
 }
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op from: expected 2 numbers of 0 or more, got array<i64: 1>}}
+cell.kernel @k domain [4] row 1 strides [array<i64: 1>, array<i64: 1>] from [1] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{'cell.kernel' op batch: expected operands from their first element on, got from array<i64: 1, 0>}}
+cell.kernel @k batch domain [1] row 1 strides [array<i64: 1>, array<i64: 1>] from [1, 0] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}

@@ -23,3 +23,9 @@ cell.kernel @scaled batch domain [1] row 1 strides [array<i64: 0>, array<i64: 1>
   %0 = arith.mulf %x, %factor : f32
   cell.yield %0 : f32
 }
+
+// CHECK-LABEL: cell.kernel @part domain [4, 2] row 1 strides [array<i64: 8, 1>, array<i64: 2, 1>] from [6, 0] {
+cell.kernel @part domain [4, 2] row 1 strides [array<i64: 8, 1>, array<i64: 2, 1>] from [6, 0] {
+^bb0(%x: f32):
+  cell.yield %x : f32
+}
