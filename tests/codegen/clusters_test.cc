@@ -227,8 +227,11 @@ class Cluster {
     llvm::SmallVector<int64_t> larger = whole();
     larger[size_t(dim)] += 3;
     const int all = add(larger, t);
-    auto number = [&](const char* name, int64_t n) { return builder_.getNamedAttr(name, builder_.getI64IntegerAttr(n)); };
-    make("slice", {all}, {{whole(), t}}, {number("dim", dim), number("offset", offset), number("size", whole()[size_t(dim)])});
+    auto number = [&](const char* name, int64_t n) {
+      return builder_.getNamedAttr(name, builder_.getI64IntegerAttr(n));
+    };
+    make("slice", {all}, {{whole(), t}},
+         {number("dim", dim), number("offset", offset), number("size", whole()[size_t(dim)])});
   }
 
   // Of the first input, `view` is the shape if there is one.
