@@ -36,10 +36,17 @@ class Shape:
 
     def torch(self, tools, threads, *flags):
         """Tokens/s of PyTorch."""
-        script = os.path.join(tools.root, "tools", "bench", "peers", "torch_%s.py" % self.model)
-        sizes = dict(self.sizes, batch=self.batch, seq=self.sequence, precision=self.precision, threads=threads,
-                     steps=self.steps, warmup=2, matrix=1024, device="cpu")
-        done = subprocess.run([sys.executable, script, *("--%s=%s" % it for it in sizes.items()), *flags],
+        return self._peer(tools, sys.executable, "torch", flags, precision=self.precision, threads=threads,
+                          steps=self.steps, warmup=2, matrix=1024, device="cpu")
+
+    def oneflow(self, tools, python, threads, *flags):
+        """Tokens/s of OneFlow, which takes ten times as long for a step: fewer of them."""
+        return self._peer(tools, python, "oneflow", flags, threads=threads, steps=3, warmup=1)
+
+    def _peer(self, tools, python, name, flags, **options):
+        script = os.path.join(tools.root, "tools", "bench", "peers", "%s_%s.py" % (name, self.model))
+        options = dict(self.sizes, batch=self.batch, seq=self.sequence, **options)
+        done = subprocess.run([python, script, *("--%s=%s" % it for it in options.items()), *flags],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             fail("%s: no result: %s" % (script, (done.stderr.splitlines() or ["?"])[-1]))
@@ -65,8 +72,11 @@ def shapes(quick):
 def throughput(tools, quick):
     print("Training, one rank (share: achieved GFLOP/s over the best matrix product beside it, of the same element type)")
     beside = subprocess.run([sys.executable, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0
+    oneflow = os.environ.get("ONEFLOW_PYTHON")
     print("  PyTorch: tokens/s, eager and compiled, in turn with Weft; aim: %.2f x the better one" % LEAST if beside else
-          "  python3 has no torch: Weft alone")
+          "  python3 has no torch: no PyTorch beside it")
+    if not oneflow:
+        print("  ONEFLOW_PYTHON names no python3 with oneflow (tools/bench/peers/oneflow_gpt2.py): no OneFlow beside it")
     print("  %-38s %7s %10s %10s %6s%s" % ("model", "threads", "tokens/s", "GEMM", "share",
                                            "%10s %10s %7s" % ("eager", "compiled", "ratio") if beside else ""))
     for shape in shapes(quick):
@@ -88,6 +98,10 @@ def throughput(tools, quick):
                 line += "%10.0f %10.0f %7.2f" % (median(eager), median(compiled),
                                                  median(tokens) / max(median(eager), median(compiled)))
             print(line, flush=True)
+            if oneflow and shape.model == "gpt2" and shape.job == "small" and shape.precision == "float32":
+                peers = [shape.oneflow(tools, oneflow, threads, *flags) for flags in (["--eager"], [])]
+                print("  %-38s %7d %10.0f eager, %.0f nn.Graph: Weft has %.1f x the better one" %
+                      ("  OneFlow", threads, *peers, median(tokens) / max(peers)), flush=True)
     if not quick:
         rest(tools)
 

@@ -16,7 +16,7 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
       generated kernel makes is summed by it.
 
     With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
-    on the host, and not with an epilogue.
+    with an epilogue. On the host nothing else joins a product: what follows it is generated.
 
     What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank) unless what is
     added to it is one too, and all are of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that

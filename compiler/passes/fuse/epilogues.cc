@@ -65,15 +65,15 @@ std::optional<size_t> keptBySum(KernelOp reduce) {
 
 struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
   void runOnOperation() override {
-    if (isOnHost(getOperation())) {
-      return; // where kernels are generated
-    }
-    // A kernel of one of these names is only ever taken over in the turn of its name.
-    each("add", [&](KernelOp add) { return takeBias(add, 0) || takeBias(add, 1); });
-    each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
-    each("reduce", [&](KernelOp reduce) { return takeOperandSum(reduce); });
-    for (StringRef name : {"add", "add_n"}) {
-      each(name, [&](KernelOp sum) { return takeSum(sum); });
+    // A kernel of one of these names is only ever taken over in the turn of its name. On the host what follows a
+    // product is generated, and rounded as often as without fusion.
+    if (!isOnHost(getOperation())) {
+      each("add", [&](KernelOp add) { return takeBias(add, 0) || takeBias(add, 1); });
+      each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
+      each("reduce", [&](KernelOp reduce) { return takeOperandSum(reduce); });
+      for (StringRef name : {"add", "add_n"}) {
+        each(name, [&](KernelOp sum) { return takeSum(sum); });
+      }
     }
     each(task::AccumulateKernel::kName, [&](KernelOp accumulate) { return takeAccumulate(accumulate); });
   }
@@ -163,10 +163,10 @@ private:
     return false;
   }
 
-  // Gradients of one tensor: each product but the first adds to what is there so far. Not on the host, see
-  // takeAccumulate, and not what the forward adds: what is computed again has to come out the same.
+  // Gradients of one tensor: each product but the first adds to what is there so far. Not what the forward adds: what
+  // is computed again has to come out the same.
   bool takeSum(KernelOp sum) {
-    if (isOnHost(sum) || ir::phaseOf(sum) != ir::OpPhase::Backward) {
+    if (ir::phaseOf(sum) != ir::OpPhase::Backward) {
       return false;
     }
     Value result = sum.getOutputs()[0], other;
@@ -257,11 +257,10 @@ private:
   }
 
   // The product adds to the sum over the micro-batches; of several that are added up the first does, and the others to
-  // that. Not on the host, where a library that adds to what is there does so for each part of what it sums over: the
-  // sum would have other bits.
+  // that.
   bool takeAccumulate(KernelOp accumulate) {
     Value term = accumulate.getInputs()[0], sum = accumulate.getOutputs()[0];
-    if (isOnHost(accumulate) || !haveOneElementType({term, sum})) {
+    if (!haveOneElementType({term, sum})) {
       return false;
     }
     SmallVector<KernelOp> products = addedProducts(accumulate, term);

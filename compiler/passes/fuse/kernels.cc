@@ -83,8 +83,6 @@ bool isKept(Value buffer) {
   }
 }
 
-bool isOnHost(KernelOp kernel) { return isOnHost(kernel->getParentOfType<task::ProgramOp>()); }
-
 SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
   return task::localShapeOf(task::tensorOf(buffer), program.getPlacement());
 }

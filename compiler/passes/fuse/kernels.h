@@ -30,8 +30,6 @@ bool haveOneElementType(mlir::ValueRange buffers);
 /// One rank's tile.
 llvm::SmallVector<int64_t> shapeOf(task::ProgramOp program, mlir::Value buffer);
 
-bool isOnHost(task::KernelOp kernel);
-
 /// What several kernels become.
 struct Fused {
   llvm::StringRef name;
