@@ -91,33 +91,37 @@ void Cells::rows(int64_t dims) {
   row_ = std::accumulate(domain_.end() - dims, domain_.end(), int64_t(1), std::multiplies<>());
 }
 
-std::optional<Cells::Strides> Cells::aligned(llvm::ArrayRef<int64_t> shape) const {
-  Strides strides(domain_.size(), 0);
-  if (shape.size() > domain_.size()) {
-    return std::nullopt;
-  }
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<int64_t> strides(shape.size());
   int64_t stride = 1;
-  for (size_t back = 1; back <= shape.size(); ++back) {
-    const int64_t extent = shape[shape.size() - back];
-    if (extent != 1 && extent != domain_[domain_.size() - back]) {
-      return std::nullopt;
-    }
-    strides[domain_.size() - back] = extent == 1 ? 0 : stride;
-    stride *= extent;
+  for (size_t dim = shape.size(); dim-- > 0; stride *= shape[dim]) {
+    strides[dim] = shape[dim] > 1 ? stride : 0;
   }
   return strides;
 }
 
+std::optional<Cells::Strides> Cells::aligned(llvm::ArrayRef<int64_t> shape) const {
+  if (shape.size() > domain_.size()) {
+    return std::nullopt;
+  }
+  const llvm::ArrayRef<int64_t> last = llvm::ArrayRef(domain_).take_back(shape.size());
+  if (!llvm::all_of(llvm::zip(shape, last), [](auto it) {
+        const auto [extent, places] = it;
+        return extent == 1 || extent == places;
+      })) {
+    return std::nullopt;
+  }
+  Strides strides(domain_.size() - shape.size(), 0);
+  llvm::append_range(strides, stridesOf(shape));
+  return strides;
+}
+
 std::optional<Cells::Strides> Cells::ofRows(llvm::ArrayRef<int64_t> shape) const {
-  Strides strides(domain_.size(), 0);
   if (shape != llvm::ArrayRef(domain_).drop_back(size_t(rowDims_))) {
     return std::nullopt;
   }
-  int64_t stride = 1;
-  for (size_t dim = shape.size(); dim-- > 0;) {
-    strides[dim] = stride;
-    stride *= shape[dim];
-  }
+  Strides strides = stridesOf(shape);
+  strides.resize(domain_.size(), 0);
   return strides;
 }
 

@@ -77,6 +77,9 @@ struct Operand {
   llvm::SmallVector<int64_t> whole = {}; // the shape of the tensor that this is a tile of
 };
 
+/// Elements from one to the next along each dimension of a tensor; 0 where there is no next one.
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape);
+
 /// A kernel to describe: what a plan says of one.
 struct Subject {
   std::string name;

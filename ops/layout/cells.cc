@@ -4,19 +4,10 @@
 namespace weft::cell {
 namespace {
 
-// Elements from one to the next along each dimension; 0 where there is no next one.
-llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape) {
-  llvm::SmallVector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (size_t dim = shape.size(); dim-- > 0; stride *= shape[dim]) {
-    strides[dim] = shape[dim] > 1 ? stride : 0;
-  }
-  return strides;
-}
-
 void transpose(Cells &c) {
   const llvm::SmallVector<int64_t> strides = stridesOf(c.subject().inputs[0].shape), perm = c.integers("perm");
-  if (perm.size() != strides.size()) {
+  if (perm.size() != strides.size() ||
+      llvm::any_of(perm, [&](int64_t dim) { return dim < 0 || dim >= int64_t(perm.size()); })) {
     return c.refuse();
   }
   c.out(0, c.inAt(0, llvm::map_to_vector(perm, [&](int64_t dim) { return strides[size_t(dim)]; })));
