@@ -204,6 +204,7 @@ class PackedProduct : public Product {
     float* const kept = apart ? sums : sum;    // between parts
     const int64_t kept_stride = apart ? kTileColumns : result_stride_;
     const bool kept_whole = apart ? !OnePart() : columns == kTileColumns, in_place = work.begins && kept_whole;
+    if (work.adds && work.ends) Prefetch(sum, rows, columns);
     const auto& kernels = kernels_[rows < std::min(kBlockRows, sides_.rows)][work.sides.inner < most_.inner];
     kernels[apart || !in_place](work.rows + row * row_stride_, work.tiles + column * work.sides.inner,
                                 in_place ? kept : tile);
@@ -214,6 +215,16 @@ class PackedProduct : public Product {
       einsum::Add(made, kTileColumns, rows, columns, sum, result_stride_);
     } else {
       Unpack(made, kTileColumns, rows, columns, type, result, result_stride_);
+    }
+  }
+
+  // Has what is added to come while the product is made.
+  void Prefetch(const float* sum, int64_t rows, int64_t columns) const {
+    constexpr int64_t kLine = 64 / sizeof(float);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t column = 0; column < columns; column += kLine) {
+        __builtin_prefetch(sum + row * result_stride_ + column, /*rw=*/1, /*locality=*/2);
+      }
     }
   }
 
