@@ -258,7 +258,7 @@ void buildLocalize(mlir::OpPassManager &manager, const Job &job) {
 void buildFuse(mlir::OpPassManager &manager, const Job &job) {
   if (!job.graph().has_fusion() || job.graph().fusion()) {
     manager.addNestedPass<task::ProgramOp>(createFusePacked());
-    manager.addNestedPass<task::ProgramOp>(createFuseEpilogues());
+    manager.addNestedPass<task::ProgramOp>(createFuseEpilogues({std::max<int64_t>(job.batch().overlap(), 1)}));
     manager.addNestedPass<task::ProgramOp>(createFuseSquares());
   }
   FuseClustersOptions options;

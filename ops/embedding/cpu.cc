@@ -4,7 +4,9 @@
 //
 // embedding_grad adds the rows of one id in double, in the order of the
 // positions: for n occurrences |error| <= 2^-24 |result| + n 2^-53 sum |dout|,
-// on any number of threads.
+// on any number of threads. With the epilogue `add` the rows, rounded, are added
+// to those of a third input; accumulate_embedding_grad does so from the second
+// micro-batch on.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -15,10 +17,13 @@
 #include "ops/abi/match_spec.h"
 #include "ops/abi/parallel.h"
 #include "ops/abi/vectorize.h"
+#include "ops/embedding/spec.h"
 #include "ops/families.h"
 
 namespace weft {
 namespace {
+
+using embedding::RowsInto;
 
 // The vocabulary, and the part of it that the local table holds.
 struct Vocabulary {
@@ -79,30 +84,37 @@ class EmbeddingKernel : public Kernel {
 
 // Sorts the positions by id (a stable counting sort), then writes every row of
 // the table once: zeros, or the sum of the rows at the positions of its id.
-// Threads share out the columns, so a frequent id does not hold up one of them.
+// Where it adds, rows without positions stay as they are. Threads share out the columns, so a frequent id does not hold
+// up one of them.
 template <typename T>
 class EmbeddingGradKernel : public Kernel {
  public:
-  EmbeddingGradKernel(int threads, int64_t positions, int64_t width, Vocabulary vocabulary)
-      : threads_(threads),
+  EmbeddingGradKernel(RowsInto into, int threads, int64_t positions, int64_t width, Vocabulary vocabulary)
+      : into_(into),
+        threads_(threads),
         positions_(positions),
         width_(width),
         vocabulary_(vocabulary),
         starts_(static_cast<size_t>(vocabulary.count + 1)),
         order_(static_cast<size_t>(positions)) {}
 
-  absl::Status Run(const RunContext&, absl::Span<const void* const> inputs, absl::Span<void* const> outputs) override {
+  absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) override {
     const auto* ids = static_cast<const int32_t*>(inputs[0]);
     const auto* gradient = static_cast<const T*>(inputs[1]);
     auto* table = static_cast<float*>(outputs[0]);
     WEFT_RETURN_IF_ERROR(CheckIds(ids, positions_, vocabulary_));
+    const bool adds = Adds(into_, context);
+    if (adds && inputs[2] != outputs[0]) {
+      std::memcpy(table, inputs[2], static_cast<size_t>(vocabulary_.count * width_) * sizeof(float));
+    }
     SortPositions(ids);
     // Whole cache lines of columns.
     constexpr int64_t kLine = 16;
     ParallelFor(threads_, (width_ + kLine - 1) / kLine, 1, [&](int64_t begin, int64_t end) {
       const int64_t last = std::min(end * kLine, width_);
       for (int64_t column = begin * kLine; column < last; column += kColumns) {
-        SumColumns(gradient + column, table + column, std::min(kColumns, last - column));
+        SumColumns(adds, gradient + column, table + column, std::min(kColumns, last - column));
       }
     });
     return absl::OkStatus();
@@ -129,13 +141,13 @@ class EmbeddingGradKernel : public Kernel {
     }
   }
 
-  void SumColumns(const T* gradient, float* table, int64_t count) const {
+  void SumColumns(bool adds, const T* gradient, float* table, int64_t count) const {
     alignas(64) double sum[kColumns];
     for (int64_t row = 0; row < vocabulary_.count; ++row) {
       float* y = table + row * width_;
       const int64_t begin = starts_[row], end = starts_[row + 1];
       if (begin == end) {
-        std::fill_n(y, count, 0.0f);
+        if (!adds) std::fill_n(y, count, 0.0f);
         continue;
       }
       std::fill_n(sum, count, 0.0);
@@ -144,10 +156,15 @@ class EmbeddingGradKernel : public Kernel {
         WEFT_INDEPENDENT
         for (int64_t i = 0; i < count; ++i) sum[i] += static_cast<double>(Widen(x[i]));
       }
-      for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(sum[i]);
+      if (adds) {
+        for (int64_t i = 0; i < count; ++i) y[i] += static_cast<float>(sum[i]);
+      } else {
+        for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(sum[i]);
+      }
     }
   }
 
+  const RowsInto into_;
   int threads_;
   int64_t positions_, width_;
   Vocabulary vocabulary_;
@@ -156,17 +173,11 @@ class EmbeddingGradKernel : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& spec) {
-  WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "i32:.,float:.h->vh"));
-  const TensorSpec& table = spec.outputs[0];
-  WEFT_ASSIGN_OR_RETURN(int64_t size, spec.attributes.Int("vocab"));
-  if (size != table.global_dims[0]) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output 0: expected a tile of ", size, " rows, got ", table.ToString()));
-  }
-  const Vocabulary vocabulary{size, table.origin[0], extents['v']};
-  return MakeForFloat(extents.type(), [&](auto zero) {
-    return std::make_unique<EmbeddingGradKernel<decltype(zero)>>(spec.threads, extents.rows(), extents['h'],
-                                                                 vocabulary);
+  WEFT_ASSIGN_OR_RETURN(const embedding::GradSpec grad, embedding::ParseGrad(spec));
+  const Vocabulary vocabulary{grad.size, spec.outputs[0].origin[0], grad.extents['v']};
+  return MakeForFloat(grad.extents.type(), [&](auto zero) {
+    return std::make_unique<EmbeddingGradKernel<decltype(zero)>>(grad.into, spec.threads, grad.extents.rows(),
+                                                                 grad.extents['h'], vocabulary);
   });
 }
 
@@ -175,6 +186,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateEmbeddingGrad(const KernelSpec& sp
 void RegisterEmbeddingKernels(KernelRegistry& registry) {
   registry.Register("embedding", &EmbeddingKernel::Create);
   registry.Register("embedding_grad", &CreateEmbeddingGrad);
+  registry.Register("accumulate_embedding_grad", &CreateEmbeddingGrad);
 }
 
 }  // namespace weft

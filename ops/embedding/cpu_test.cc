@@ -138,6 +138,35 @@ TEST(EmbeddingTest, GradientOfATileIsAPartOfTheWhole) {
   }
 }
 
+// The bits of the sums by themselves and an addition behind them; into the table itself or another.
+TEST(EmbeddingTest, AddsToATable) {
+  for (const Case& c : kCases) {
+    const Values ids = Ids(c), gradient = RandomValues(Count(c.positions) * c.width, 3);
+    const Values before = RandomValues(c.vocabulary * c.width, 4);
+    const Values term = RunKernel(Registry(), Gradient(c, 1), {ids, gradient})->at(0);
+    for (int threads : {1, 3}) {
+      KernelSpec adds = Gradient(c, threads), sums = adds;
+      adds.inputs.push_back(adds.outputs[0]);
+      sums.inputs.push_back(adds.outputs[0]);
+      adds.attributes.Set("epilogue", std::string("add"));
+      sums.name = "accumulate_embedding_grad";
+      const std::vector<std::pair<int, int>> in_place = {{2, 0}};
+      const auto here = RunKernel(Registry(), adds, {ids, gradient, before}, {}, in_place);
+      const auto there = RunKernel(Registry(), adds, {ids, gradient, before});
+      const auto first = RunKernel(Registry(), sums, {ids, gradient, before}, {.micro_batch = 0}, in_place);
+      const auto third = RunKernel(Registry(), sums, {ids, gradient, before}, {.micro_batch = 2}, in_place);
+      ASSERT_TRUE(here.ok() && there.ok() && first.ok() && third.ok()) << here.status() << there.status();
+      EXPECT_EQ((*first)[0], term);
+      for (size_t i = 0; i < term.size(); ++i) {
+        const float want = static_cast<float>(before[i]) + static_cast<float>(term[i]);
+        ASSERT_EQ((*here)[0][i], want) << i;
+        ASSERT_EQ((*there)[0][i], want) << i;
+        ASSERT_EQ((*third)[0][i], want) << i;
+      }
+    }
+  }
+}
+
 TEST(EmbeddingTest, RefusesIdsOutsideTheVocabulary) {
   const Case c{{4}, 10, 3};
   const Values table(30, 1), rows(12, 1);
@@ -165,6 +194,13 @@ TEST(EmbeddingTest, RefusesWhatDoesNotFit) {
   spec = Gradient(c, 1);
   spec.attributes.Set("vocab", int64_t{11});
   EXPECT_THAT(message(spec), HasSubstr("output 0: expected a tile of 11 rows, got f32[10,3]"));
+  spec = Gradient(c, 1);
+  spec.attributes.Set("epilogue", std::string("gelu"));
+  EXPECT_THAT(message(spec), HasSubstr("attribute `epilogue`: expected add, got `gelu`"));
+  spec.attributes.Set("epilogue", std::string("add"));
+  EXPECT_THAT(message(spec), HasSubstr("expected 3 inputs and 1 outputs, got 2 and 1"));
+  spec.name = "accumulate_embedding_grad";
+  EXPECT_THAT(message(spec), HasSubstr("attribute `epilogue`: expected none, got `add`"));
 }
 
 }  // namespace

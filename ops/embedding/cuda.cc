@@ -9,6 +9,7 @@
 #include "ops/abi/gpu_launch.h"
 #include "ops/abi/match_spec.h"
 #include "ops/embedding/cuda_arguments.h"
+#include "ops/embedding/spec.h"
 #include "ops/families.h"
 
 namespace weft {
@@ -59,24 +60,20 @@ int64_t ChunksOf(const EmbeddingArguments& of) { return (of.positions + kChunk -
 class EmbeddingGradKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(const KernelSpec& spec) {
-    WEFT_ASSIGN_OR_RETURN(Extents extents, MatchSpec(spec, "i32:.,float:.h->vh"));
+    WEFT_ASSIGN_OR_RETURN(const GradSpec grad, ParseGrad(spec));
+    const Extents& extents = grad.extents;
     const TensorSpec& table = spec.outputs[0];
-    WEFT_ASSIGN_OR_RETURN(int64_t size, spec.attributes.Int("vocab"));
-    if (size != table.global_dims[0]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("output 0: expected a tile of ", size, " rows, got ", table.ToString()));
-    }
     if (extents.rows() >= int64_t{1} << 31) {
       return absl::UnimplementedError(absl::StrCat("expected fewer than 2^31 positions, got ", extents.rows()));
     }
-    WEFT_ASSIGN_OR_RETURN(auto alarm, MakeAlarm(spec, size));
+    WEFT_ASSIGN_OR_RETURN(auto alarm, MakeAlarm(spec, grad.size));
     WEFT_ASSIGN_OR_RETURN(auto sort, GpuKernel<SortArguments>::Find(spec.gpu, kModule, "embedding_sort"));
     WEFT_ASSIGN_OR_RETURN(auto merge, GpuKernel<MergeArguments>::Find(spec.gpu, kModule, "embedding_merge"));
     WEFT_ASSIGN_OR_RETURN(auto sum, GpuKernel<SumArguments>::Find(
                                         spec.gpu, kModule, absl::StrCat("embedding_grad_", NameOf(extents.type()))));
     const EmbeddingArguments of{.positions = extents.rows(),
                                 .width = extents['h'],
-                                .size = size,
+                                .size = grad.size,
                                 .begin = table.origin[0],
                                 .count = extents['v'],
                                 .alarm = alarm.get()};
@@ -84,13 +81,18 @@ class EmbeddingGradKernel : public Kernel {
     const int64_t bytes = 2 * of.positions * static_cast<int64_t>(sizeof(Key)) +
                           2 * ChunksOf(of) * of.width * static_cast<int64_t>(sizeof(double));
     WEFT_RETURN_IF_ERROR(spec.gpu_workspace->Reserve(spec.gpu, std::max<size_t>(1, static_cast<size_t>(bytes))));
-    return std::unique_ptr<Kernel>(
-        new EmbeddingGradKernel(spec.gpu, sort, merge, sum, parts, of, std::move(alarm), spec.gpu_workspace));
+    return std::unique_ptr<Kernel>(new EmbeddingGradKernel(grad.into, spec.gpu, sort, merge, sum, parts, of,
+                                                           std::move(alarm), spec.gpu_workspace));
   }
 
   absl::Status Run(const RunContext& context, GpuInputs inputs, GpuOutputs outputs) override {
-    const int64_t bytes = of_.count * of_.width * static_cast<int64_t>(sizeof(float));
-    WEFT_RETURN_IF_ERROR(gpu_->Fill(outputs[0], 0, static_cast<size_t>(bytes), context.stream));
+    const auto bytes = static_cast<size_t>(of_.count * of_.width) * sizeof(float);
+    const bool adds = Adds(into_, context);
+    if (!adds) {
+      WEFT_RETURN_IF_ERROR(gpu_->Fill(outputs[0], 0, bytes, context.stream));
+    } else if (inputs[2] != outputs[0]) {
+      WEFT_RETURN_IF_ERROR(gpu_->Copy(outputs[0], inputs[2], bytes, context.stream));
+    }
     if (of_.positions == 0) return absl::OkStatus();
     Key *keys = workspace_->data<Key>(), *other = keys + of_.positions;
     SortArguments sort = {.of = of_, .keys = keys};
@@ -111,16 +113,18 @@ class EmbeddingGradKernel : public Kernel {
                                .y = static_cast<float*>(outputs[0]),
                                .parts = reinterpret_cast<double*>(workspace_->data<Key>() + 2 * of_.positions),
                                .positions = of_.positions,
-                               .width = of_.width};
+                               .width = of_.width,
+                               .adds = adds};
     WEFT_RETURN_IF_ERROR(sum_.Launch(rows, sums, context.stream));
     return parts_.Launch(rows, sums, context.stream);
   }
 
  private:
-  EmbeddingGradKernel(Gpu* gpu, GpuKernel<SortArguments> sort, GpuKernel<MergeArguments> merge,
+  EmbeddingGradKernel(RowsInto into, Gpu* gpu, GpuKernel<SortArguments> sort, GpuKernel<MergeArguments> merge,
                       GpuKernel<SumArguments> sum, GpuKernel<SumArguments> parts, const EmbeddingArguments& of,
                       std::shared_ptr<GpuAlarm> alarm, std::shared_ptr<GpuWorkspace> workspace)
-      : gpu_(gpu),
+      : into_(into),
+        gpu_(gpu),
         sort_(sort),
         merge_(merge),
         sum_(sum),
@@ -129,6 +133,7 @@ class EmbeddingGradKernel : public Kernel {
         alarm_(std::move(alarm)),
         workspace_(std::move(workspace)) {}
 
+  const RowsInto into_;
   Gpu* const gpu_;
   const GpuKernel<SortArguments> sort_;
   const GpuKernel<MergeArguments> merge_;
@@ -143,6 +148,7 @@ class EmbeddingGradKernel : public Kernel {
 void RegisterEmbeddingCudaKernels(KernelRegistry& registry) {
   registry.Register("embedding", &CreateEmbedding);
   registry.Register("embedding_grad", &EmbeddingGradKernel::Create);
+  registry.Register("accumulate_embedding_grad", &EmbeddingGradKernel::Create);
 }
 
 }  // namespace weft

@@ -90,7 +90,12 @@ WEFT_DEVICE uint32_t RowOf(Key key) { return static_cast<uint32_t>(key >> kRowSh
 WEFT_DEVICE void StoreRow(const SumArguments& args, uint32_t row, int64_t column, const Pack<double, kColumns>& sum) {
   Pack<float, kColumns> y;
   for (int i = 0; i < kColumns; ++i) y[i] = static_cast<float>(sum[i]);
-  StorePack(args.y + int64_t{row} * args.width + column, y, args.width - column);
+  float* const to = args.y + int64_t{row} * args.width + column;
+  if (args.adds) {
+    const Pack<float, kColumns> before = LoadPack<kColumns>(static_cast<const float*>(to), args.width - column);
+    for (int i = 0; i < kColumns; ++i) y[i] = before[i] + y[i];
+  }
+  StorePack(to, y, args.width - column);
 }
 
 // The end of the keys from `at` on that have its row, in the chunk of `at`.

@@ -43,15 +43,16 @@ struct MergeArguments {
   int64_t count;
   int32_t log_run;
 };
-// y[r] = the sum of x[p] over the positions of row r, for every row that has some. First each chunk of keys is summed,
-// and then those rows that are in several: a frequent word has thousands of positions. `parts`: for every chunk a row
-// of sums of the row that it begins with, then likewise of the row that it ends with.
+// y[r] = the sum of x[p] over the positions of row r, for every row that has some, or y[r] + that if it adds. First
+// each chunk of keys is summed, and then those rows that are in several: a frequent word has thousands of positions.
+// `parts`: for every chunk a row of sums of the row that it begins with, then likewise of the row that it ends with.
 struct SumArguments {
   const Key* keys;
   const void* x;
   float* y;
   double* parts;
   int64_t positions, width;
+  bool adds;
 };
 
 }  // namespace weft::embedding

@@ -9,6 +9,7 @@ using weft::testing::ExpectTwins;
 using weft::testing::RandomValues;
 using weft::testing::Registered;
 using weft::testing::RunGpuKernel;
+using weft::testing::RunKernel;
 
 const KernelRegistry& Cpu() { return Registered<&RegisterEmbeddingKernels>(); }
 const KernelRegistry& Cuda() { return Registered<&RegisterEmbeddingCudaKernels>(); }
@@ -59,6 +60,28 @@ TEST(EmbeddingCudaTest, GradientsOfHalvesAreThoseOfFloats) {
     const auto got = RunGpuKernel(Cuda(), spec, {ids, rows});
     ASSERT_TRUE(want.ok() && got.ok()) << got.status();
     EXPECT_EQ((*got)[0], (*want)[0]) << NameOf(type);
+  }
+}
+
+// Rows whose positions are in one chunk of keys, and in several.
+TEST(EmbeddingCudaTest, AddsToATableAsItsTwinDoes) {
+  for (int64_t positions : {31, 300, 2049}) {
+    auto ids = RandomValues(positions, 1, 0, 40, DType::kI32);
+    for (size_t i = 0; i < ids.size(); i += 2) ids[i] = 13;
+    KernelSpec adds = Spec(true, positions, 6, 10, 20);
+    adds.inputs.push_back(adds.outputs[0]);
+    const std::vector<weft::testing::Values> inputs = {ids, RandomValues(positions * 6, 3), RandomValues(20 * 6, 4)};
+    KernelSpec sums = adds;
+    adds.attributes.Set("epilogue", std::string("add"));
+    sums.name = "accumulate_embedding_grad";
+    ExpectTwins(Cpu(), Cuda(), adds, inputs);
+    const auto want = RunKernel(Cpu(), adds, inputs),
+               new_sum = RunKernel(Cpu(), Spec(true, positions, 6, 10, 20), {inputs[0], inputs[1]});
+    for (int64_t micro_batch : {0, 1}) {
+      const auto got = RunGpuKernel(Cuda(), sums, inputs, {.micro_batch = micro_batch}, {{2, 0}});
+      ASSERT_TRUE(got.ok() && want.ok() && new_sum.ok()) << got.status() << want.status();
+      EXPECT_EQ((*got)[0], micro_batch == 0 ? (*new_sum)[0] : (*want)[0]) << positions;
+    }
   }
 }
 

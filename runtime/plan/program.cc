@@ -30,9 +30,11 @@ Work WorkOf(const Kernel& kernel, const std::vector<int32_t>& root) {
   work.writes.assign(kernel.outputs().begin(), kernel.outputs().end());
   if (FetchesSum(kernel) && work.reads.size() == 1) work.accumulator = work.reads[0];
   // accumulate(x, sum) -> sum, accumulate_einsum(left, right, sum) -> sum, einsum(left, right, sum) epilogue(add) ->
-  // sum
-  const bool adds = kernel.name() == "einsum" && HasEpilogueAdd(kernel);
-  const size_t reads = kernel.name() == "accumulate" ? 2 : adds || kernel.name() == "accumulate_einsum" ? 3 : 0;
+  // sum, and of embedding_grad(ids, gradient) the same
+  const auto is = [&kernel](const char* name) { return kernel.name() == name; };
+  const bool adds = (is("einsum") || is("embedding_grad")) && HasEpilogueAdd(kernel);
+  const bool makes = adds || is("accumulate_einsum") || is("accumulate_embedding_grad");
+  const size_t reads = is("accumulate") ? 2 : makes ? 3 : 0;
   if (reads == 0 || work.reads.size() != reads || work.writes.size() != 1) return work;
   const int32_t sum = work.reads.back();
   const bool also = std::find(work.reads.begin(), work.reads.end() - 1, sum) != work.reads.end() - 1;

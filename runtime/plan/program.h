@@ -17,10 +17,10 @@ namespace weft::plan {
 struct Work {
   std::vector<int32_t> reads;
   std::vector<int32_t> writes;
-  // The last operand of an `accumulate` or `accumulate_einsum`, that is updated in
+  // The last operand of an `accumulate`, `accumulate_einsum` or `accumulate_embedding_grad`, that is updated in
   // place, or what a fetch of a sum reads: micro-batch 0 does not read it; -1.
   int32_t accumulator = -1;
-  // The last operand of an `einsum` with the epilogue `add`, to which it adds in place; -1.
+  // The last operand of an `einsum` or `embedding_grad` with the epilogue `add`, to which it adds in place; -1.
   int32_t added_to = -1;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/strip.h"
 #include "runtime/plan/collective_groups.h"
 #include "runtime/plan/layout.h"
 #include "runtime/plan/tiles.h"
@@ -133,9 +134,9 @@ plan::KernelWork WorkOf(const std::string& family, const plan::KernelCost& cost)
   if (cost.has_product()) {
     work.product = {product.batch(), product.m(), product.n(), product.k(), product.type(), product.within()};
   }
-  // One that several operators are, as "add+gelu", and a product that adds to a sum over the micro-batches.
+  // One that several operators are, as "add+gelu", and what adds to a sum over the micro-batches.
   const bool is_joined = family.find('+') != std::string::npos;
-  work.family = is_joined ? plan::kGeneratedFamily : family == "accumulate_einsum" ? "einsum" : family;
+  work.family = is_joined ? plan::kGeneratedFamily : std::string(absl::StripPrefix(family, "accumulate_"));
   work.type = cost.type();
   return work;
 }

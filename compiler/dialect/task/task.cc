@@ -105,6 +105,8 @@ bool AccumulateKernel::classof(mlir::Operation *op) { return hasName(op, kName);
 
 bool AccumulateEinsumKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
 
+bool AccumulateEmbeddingGradKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
+
 bool MoveKernel::classof(mlir::Operation *op) { return hasName(op, kFetch) || hasName(op, kStore); }
 
 llvm::StringRef tierOf(mlir::Value buffer) {
@@ -112,7 +114,8 @@ llvm::StringRef tierOf(mlir::Value buffer) {
 }
 
 bool SumKernel::classof(mlir::Operation *op) {
-  return AccumulateKernel::classof(op) || AccumulateEinsumKernel::classof(op);
+  return AccumulateKernel::classof(op) || AccumulateEinsumKernel::classof(op) ||
+         AccumulateEmbeddingGradKernel::classof(op);
 }
 
 bool InputKernel::classof(mlir::Operation *op) { return hasName(op, kName); }
@@ -184,9 +187,9 @@ LogicalResult KernelOp::verify() {
       (getInputs().size() != 2 || getOutputs().size() != 1 || rootOf(getInputs()[1]) != rootOf(getOutputs()[0]))) {
     return emitOpError("accumulate: expected a term and a sum, and the same sum as output");
   }
-  if (llvm::isa<AccumulateEinsumKernel>(getOperation()) &&
+  if (llvm::isa<AccumulateEinsumKernel, AccumulateEmbeddingGradKernel>(getOperation()) &&
       (getInputs().size() != 3 || getOutputs().size() != 1 || rootOf(getInputs()[2]) != rootOf(getOutputs()[0]))) {
-    return emitOpError("accumulate_einsum: expected two factors and a sum, and the same sum as output");
+    return emitOpError() << getName() << ": expected what makes a term, and a sum, and the same sum as output";
   }
   if (llvm::isa<InputKernel>(getOperation()) && (!getInputs().empty() || getOutputs().size() != 1)) {
     return emitOpError() << "input: expected no inputs and one output, got " << getInputs().size() << " and "

@@ -54,7 +54,15 @@ public:
   static bool classof(mlir::Operation *op);
 };
 
-/// Either of these two.
+/// The same with the sums of rows by id as the term: ins (ids, gradient, sum), outs (sum).
+class AccumulateEmbeddingGradKernel : public KernelOp {
+public:
+  static constexpr llvm::StringLiteral kName = "accumulate_embedding_grad";
+  using KernelOp::KernelOp;
+  static bool classof(mlir::Operation *op);
+};
+
+/// One of these three.
 class SumKernel : public KernelOp {
 public:
   using KernelOp::KernelOp;

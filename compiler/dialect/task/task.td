@@ -149,7 +149,8 @@ def Task_KernelOp : Task_Op<"kernel", [AttrSizedOperandSegments]> {
 
     **Constraints:** `in_place` names an input, or -1, for each output; `cost` has three numbers of 0 or more;
     `product` has batch, m, n and k of 1 or more, and a type;
-    "accumulate" has ins (term, sum) and outs (sum, or a view of its bytes), "accumulate_einsum" ins (left, right, sum) and such outs, and "input" one output and no inputs;
+    "accumulate" has ins (term, sum) and outs (sum, or a view of its bytes), "accumulate_einsum" ins (left, right, sum) and such outs,
+    "accumulate_embedding_grad" ins (ids, gradient, sum) and such outs, and "input" one output and no inputs;
     "fetch" has a buffer of a tier as its input and one of the device as its output, "store" the other way round; the
     constant "sum" of a fetch says that it does nothing for the first micro-batch.
   }];

@@ -18,11 +18,16 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
     With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
     with an epilogue. On the host nothing else joins a product: what follows it is generated.
 
+    An `embedding_grad` is like a product here: with `epilogue = "add"` it adds its rows to a table that is there, as to the
+    gradient that a tied head makes, and as `accumulate_embedding_grad` to the sum over the micro-batches. Where micro-batches
+    overlap, it does not add to a sum that a product has added to.
+
     What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank) unless what is
     added to it is one too, and all are of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that
     it comes out the same.
   }];
   let dependentDialects = ["::weft::task::TaskDialect"];
+  let options = [Option<"overlap", "overlap", "int64_t", "1", "micro-batches that are under way together">];
   let statistics = [Statistic<"numFused", "fused", "kernels that products took over">];
 }
 

@@ -12,6 +12,9 @@ namespace {
 using task::KernelOp;
 
 bool isEinsum(KernelOp kernel) { return kernel && kernel.getName() == "einsum"; }
+// Sums rows by id into a table that is zero elsewhere.
+bool isRows(KernelOp kernel) { return kernel && kernel.getName() == "embedding_grad"; }
+bool makesTerm(KernelOp kernel) { return isEinsum(kernel) || isRows(kernel); }
 
 StringRef textOf(KernelOp kernel, StringRef name) {
   auto text = kernel.getConstants().getAs<mlir::StringAttr>(name);
@@ -64,21 +67,25 @@ std::optional<size_t> keptBySum(KernelOp reduce) {
 }
 
 struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
+  using FuseEpiloguesBase::FuseEpiloguesBase;
   void runOnOperation() override {
     // A kernel of one of these names is only ever taken over in the turn of its name. On the host what follows a
     // product is generated, and rounded as often as without fusion.
-    if (!isOnHost(getOperation())) {
+    isOnHost_ = isOnHost(getOperation());
+    if (!isOnHost_) {
       each("add", [&](KernelOp add) { return takeBias(add, 0) || takeBias(add, 1); });
       each("gelu", [&](KernelOp gelu) { return takeGelu(gelu); });
       each("reduce", [&](KernelOp reduce) { return takeOperandSum(reduce); });
-      for (StringRef name : {"add", "add_n"}) {
-        each(name, [&](KernelOp sum) { return takeSum(sum); });
-      }
+    }
+    for (StringRef name : {"add", "add_n"}) {
+      each(name, [&](KernelOp sum) { return takeSum(sum); });
     }
     each(task::AccumulateKernel::kName, [&](KernelOp accumulate) { return takeAccumulate(accumulate); });
   }
 
 private:
+  bool isOnHost_ = false;
+
   template <typename Take> void each(StringRef name, const Take &take) {
     for (KernelOp kernel : kernelsOf(getOperation(), name)) {
       numFused += take(kernel);
@@ -163,8 +170,8 @@ private:
     return false;
   }
 
-  // Gradients of one tensor: each product but the first adds to what is there so far. Not what the forward adds: what
-  // is computed again has to come out the same.
+  // Gradients of one tensor: each product, and each sum of rows, but the first adds to what is there so far. Not what
+  // the forward adds: what is computed again has to come out the same.
   bool takeSum(KernelOp sum) {
     if (ir::phaseOf(sum) != ir::OpPhase::Backward) {
       return false;
@@ -172,9 +179,9 @@ private:
     Value result = sum.getOutputs()[0], other;
     SmallVector<KernelOp> products;
     for (Value term : sum.getInputs()) {
-      KernelOp einsum = task::tensorOf(term) == task::tensorOf(result) ? termOf(sum, term) : KernelOp();
-      if (einsum && !llvm::is_contained(products, einsum)) {
-        products.push_back(einsum);
+      KernelOp maker = task::tensorOf(term) == task::tensorOf(result) ? termOf(sum, term) : KernelOp();
+      if (maker && !llvm::is_contained(products, maker)) {
+        products.push_back(maker);
       } else if (std::exchange(other, term) || task::tensorOf(term) != task::tensorOf(result)) {
         return false;
       }
@@ -184,8 +191,8 @@ private:
     if (other) {
       before.push_back(other);
     }
-    for (KernelOp einsum : products) {
-      before.push_back(einsum.getOutputs()[0]);
+    for (KernelOp maker : products) {
+      before.push_back(maker.getOutputs()[0]);
     }
     ArrayRef<KernelOp> adding = ArrayRef(products).drop_front(other || products.empty() ? 0 : 1);
     if (adding.empty() || (other && !isThere(other, adding[0])) || !isFree(result, adding.back(), sum)) {
@@ -195,32 +202,52 @@ private:
     moveTo(KernelOp(adding.back())->getNextNode(), sum);
     // The last one first: where that finds no place, nothing has changed.
     for (size_t i = adding.size(); i-- > 0;) {
-      KernelOp einsum = adding[i];
-      bool isLast = i + 1 == adding.size();
-      mlir::NamedAttrList constants(einsum.getConstants());
+      KernelOp maker = adding[i];
+      bool isLast = i + 1 == adding.size(), rows = isRows(maker);
+      mlir::NamedAttrList constants(maker.getConstants());
       constants.set("epilogue", mlir::StringAttr::get(&getContext(), einsum::kAdd));
-      SmallVector<KernelOp> parts{einsum};
+      SmallVector<KernelOp> parts{maker};
       if (isLast) {
         parts.push_back(sum);
       }
-      KernelOp made = fuse(parts, {"einsum",
-                                   {einsum.getInputs()[0], einsum.getInputs()[1], before[i]},
-                                   {isLast ? result : einsum.getOutputs()[0]},
+      KernelOp made = fuse(parts, {rows ? "embedding_grad" : "einsum",
+                                   {maker.getInputs()[0], maker.getInputs()[1], before[i]},
+                                   {isLast ? result : maker.getOutputs()[0]},
                                    constants.getDictionary(&getContext()),
                                    {2}});
       if (!made) {
         return false;
       }
+      if (rows) {
+        setBytesOfRows(made, 0);
+      }
     }
     return true;
   }
 
-  // The product that makes one term of a sum, if nothing else reads it.
+  // What reads and writes rows alone, and `tables` of whole tables.
+  void setBytesOfRows(KernelOp rows, double tables) {
+    if (!rows.getCost()) {
+      return;
+    }
+    auto bytesOf = [&](Value buffer) {
+      return double(task::localBytesOf(task::tensorOf(buffer), getOperation().getPlacement()));
+    };
+    SmallVector<double> cost(*rows.getCost());
+    // Gradients may be narrower than the sums.
+    Value ids = rows.getInputs()[0], gradient = rows.getInputs()[1];
+    const double sums = 4.0 * double(mlir::ShapedType::getNumElements(shapeOf(getOperation(), gradient)));
+    cost[2] = bytesOf(ids) + bytesOf(gradient) + 2 * sums + tables * bytesOf(rows.getOutputs()[0]);
+    rows.setCostAttr(mlir::DenseF64ArrayAttr::get(&getContext(), cost));
+  }
+
+  // The product, or the sum of rows, that makes one term of a sum, if nothing else reads it. On the host a product that
+  // adds to what is there would round once where two kernels round twice.
   KernelOp termOf(KernelOp sum, Value term) {
-    KernelOp einsum = writerOf(term);
-    bool joins = isEinsum(einsum) && !einsum.getConstants().contains("epilogue") && inSameUnit(einsum, sum) &&
-                 isOnlyReader(sum, term);
-    return joins ? einsum : KernelOp();
+    KernelOp maker = writerOf(term);
+    bool joins = (isOnHost_ ? isRows(maker) : makesTerm(maker)) && !maker.getConstants().contains("epilogue") &&
+                 inSameUnit(maker, sum) && isOnlyReader(sum, term);
+    return joins ? maker : KernelOp();
   }
 
   // Whether a buffer is written before a kernel.
@@ -235,29 +262,29 @@ private:
                          [&](Operation *user) { return from->isBeforeInBlock(user) && user->isBeforeInBlock(to); });
   }
 
-  // The products of which one makes `term`, and each but the first adds to what the one before made; empty if it is
-  // made otherwise, or something else reads what is between. The last one first.
+  // The products and sums of rows of which one makes `term`, and each but the first adds to what the one before made;
+  // empty if it is made otherwise, or something else reads what is between. The last one first.
   static SmallVector<KernelOp> addedProducts(KernelOp reader, Value term) {
     SmallVector<KernelOp> products;
     while (true) {
-      KernelOp einsum = writerOf(term);
-      if (!isEinsum(einsum) || !inSameUnit(einsum, reader) || !isOnlyReader(reader, term)) {
+      KernelOp maker = writerOf(term);
+      if (!makesTerm(maker) || !inSameUnit(maker, reader) || !isOnlyReader(reader, term)) {
         return {};
       }
-      products.push_back(einsum);
-      if (!einsum.getConstants().contains("epilogue")) {
+      products.push_back(maker);
+      if (!maker.getConstants().contains("epilogue")) {
         return products;
       }
-      if (textOf(einsum, "epilogue") != einsum::kAdd) {
+      if (textOf(maker, "epilogue") != einsum::kAdd) {
         return {};
       }
-      reader = einsum;
-      term = einsum.getInputs()[2];
+      reader = maker;
+      term = maker.getInputs()[2];
     }
   }
 
-  // The product adds to the sum over the micro-batches; of several that are added up the first does, and the others to
-  // that.
+  // The product, or the sum of rows, adds to the sum over the micro-batches; of several that are added up the first
+  // does, and the others to that.
   bool takeAccumulate(KernelOp accumulate) {
     Value term = accumulate.getInputs()[0], sum = accumulate.getOutputs()[0];
     if (!haveOneElementType({term, sum})) {
@@ -267,27 +294,35 @@ private:
     if (products.empty()) {
       return false;
     }
-    KernelOp einsum = products.pop_back_val();
-    // Sums are added to behind the whole backward. The product stays in its layer, or what it reads would be in memory
-    // until then.
-    if (!isFree(sum, einsum, accumulate)) {
+    KernelOp first = products.pop_back_val();
+    // A table's rows come at the end of the backward, and the product of the head at its beginning: with several
+    // micro-batches under way the next one's product would add before these rows do.
+    if (overlap > 1 && llvm::any_of(products, isRows)) {
       return false;
     }
-    declareBefore(einsum, sum);
-    moveTo(einsum->getNextNode(), accumulate);
-    addInPlace(accumulate, einsum, products);
-    return fuse({einsum, accumulate}, {task::AccumulateEinsumKernel::kName,
-                                       {einsum.getInputs()[0], einsum.getInputs()[1], sum},
-                                       {sum},
-                                       einsum.getConstants(),
-                                       {}});
+    // Sums are added to behind the whole backward. The product stays in its layer, or what it reads would be in memory
+    // until then.
+    if (!isFree(sum, first, accumulate)) {
+      return false;
+    }
+    declareBefore(first, sum);
+    moveTo(first->getNextNode(), accumulate);
+    addInPlace(accumulate, first, products);
+    const bool rows = isRows(first);
+    const StringRef name = rows ? task::AccumulateEmbeddingGradKernel::kName : task::AccumulateEinsumKernel::kName;
+    KernelOp made = fuse({first, accumulate},
+                         {name, {first.getInputs()[0], first.getInputs()[1], sum}, {sum}, first.getConstants(), {}});
+    if (made && rows) {
+      setBytesOfRows(made, 1.0 / double(getOperation().getMicroBatches())); // of which the first one fills it
+    }
+    return bool(made);
   }
 
-  // Lets the products, the last one first, add to what `accumulate` makes of the result of `einsum`: each makes a view
+  // Lets the products, the last one first, add to what `accumulate` makes of the result of `first`: each makes a view
   // of the sum, and what reads the sum reads the last one.
-  static void addInPlace(KernelOp accumulate, KernelOp einsum, ArrayRef<KernelOp> products) {
+  static void addInPlace(KernelOp accumulate, KernelOp first, ArrayRef<KernelOp> products) {
     Value sum = accumulate.getOutputs()[0], soFar = sum;
-    accumulate.getInputsMutable().slice(0, 1).assign(einsum.getOutputs()[0]);
+    accumulate.getInputsMutable().slice(0, 1).assign(first.getOutputs()[0]);
     llvm::SmallPtrSet<Operation *, 8> own{accumulate};
     for (KernelOp product : llvm::reverse(products)) {
       mlir::OpBuilder b(product);

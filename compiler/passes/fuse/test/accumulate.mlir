@@ -1,4 +1,5 @@
 // RUN: weft-opt %s --weft-fuse-epilogues -split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-fuse-epilogues=overlap=2 -split-input-file | FileCheck %s --check-prefix=TURNS
 
 // A product adds to the sum over the micro-batches: it is no buffer any more, and what it cost to write and to read goes (2
 // x 64 bytes of 320). Bfloat16 is summed in float32.
@@ -120,4 +121,55 @@ task.program @chain on #weft.placement<"cuda", [], [0]> micro_batches(2) {
   task.kernel "accumulate" ins(%abc, %sum : !w, !w) outs(%sum : !w) {} micro {phase = "backward"} cost [0.0, 16.0, 192.0]
   %n = task.buffer "n" gradient : !w
   task.kernel "neg" ins(%sum : !w) outs(%n : !w) {} step
+}
+
+// -----
+// The rows of a table add to what the head's product has made of its gradient, and so to the sum over the micro-batches; they
+// are read and written, the table is not. With two micro-batches under way they add to the product's result alone.
+// TURNS-LABEL: task.program @tied
+// TURNS: task.kernel "einsum"
+// TURNS: task.kernel "embedding_grad" {{.*}} {epilogue = "add"
+// TURNS: task.kernel "accumulate"
+// CHECK-LABEL: task.program @tied
+// CHECK: %[[S:.*]] = task.buffer "sum" gradient
+// CHECK: task.kernel "accumulate_einsum" ins(%{{.*}}, %{{.*}}, %[[S]] : {{.*}}) outs(%[[S]] :
+// CHECK: %[[V:.*]] = task.alias %[[S]]
+// CHECK-NEXT: task.kernel "embedding_grad" ins(%{{.*}}, %{{.*}}, %[[S]] : {{.*}}) outs(%[[V]] : {{.*}}) {epilogue = "add", vocab = 64 : i64} micro in_place [2] {phase = "backward"} cost [0.000000e+00, 8.000000e+00, 1.040000e+02]
+// CHECK-NOT: task.kernel
+// CHECK: }
+!i = !task.buffer<tensor<2xi32, #weft.sbp<>>>
+!x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
+!t = !task.buffer<tensor<64x4xf32, #weft.sbp<>>>
+!l = !task.buffer<tensor<2x64xf32, #weft.sbp<>>>
+task.program @tied on #weft.placement<"cpu", [], [0]> micro_batches(2) {
+  %ids = task.buffer "ids" input : !i
+  %x = task.buffer "x" input : !x
+  %dl = task.buffer "dl" input : !l
+  %dx = task.buffer "dx" input : !x
+  %head = task.buffer "head" activation : !t
+  task.kernel "einsum" ins(%dl, %x : !l, !x) outs(%head : !t) {equation = "sv,sh->vh"} micro {phase = "backward"} cost [4096.0, 0.0, 1568.0]
+  %rows = task.buffer "rows" activation : !t
+  task.kernel "embedding_grad" ins(%ids, %dx : !i, !x) outs(%rows : !t) {vocab = 64 : i64} micro {phase = "backward"} cost [0.0, 8.0, 1064.0]
+  %both = task.buffer "both" activation : !t
+  task.kernel "add" ins(%head, %rows : !t, !t) outs(%both : !t) {} micro in_place [0] {phase = "backward"} cost [0.0, 0.0, 3072.0]
+  %sum = task.buffer "sum" gradient : !t
+  task.kernel "accumulate" ins(%both, %sum : !t, !t) outs(%sum : !t) {} micro {phase = "backward"} cost [0.0, 256.0, 3072.0]
+}
+
+// -----
+// A table of its own has its rows added to their sum, which the first of two micro-batches fills.
+// CHECK-LABEL: task.program @untied
+// CHECK: task.kernel "accumulate_embedding_grad" ins(%{{.*}}, %{{.*}}, %[[S:.*]] : {{.*}}) outs(%[[S]] : {{.*}}) {vocab = 64 : i64} micro {phase = "backward"} cost [0.000000e+00, 2.640000e+02, 6.160000e+02]
+// CHECK-NOT: task.kernel
+// CHECK: }
+!i = !task.buffer<tensor<2xi32, #weft.sbp<>>>
+!x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
+!t = !task.buffer<tensor<64x4xf32, #weft.sbp<>>>
+task.program @untied on #weft.placement<"cuda", [], [0]> micro_batches(2) {
+  %ids = task.buffer "ids" input : !i
+  %dx = task.buffer "dx" input : !x
+  %rows = task.buffer "rows" activation : !t
+  task.kernel "embedding_grad" ins(%ids, %dx : !i, !x) outs(%rows : !t) {vocab = 64 : i64} micro {phase = "backward"} cost [0.0, 8.0, 1064.0]
+  %sum = task.buffer "sum" gradient : !t
+  task.kernel "accumulate" ins(%rows, %sum : !t, !t) outs(%sum : !t) {} micro {phase = "backward"} cost [0.0, 256.0, 3072.0]
 }
