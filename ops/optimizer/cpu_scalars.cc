@@ -77,10 +77,12 @@ class SquareSumKernel : public Kernel {
   template <typename T>
   static double Sum(const T* x, int64_t n) {
     constexpr int64_t kLanes = 16;
+    constexpr int64_t kAhead = 4096 / sizeof(T);  // a page, at whose end a processor stops to look ahead
     double lanes[kLanes] = {};
     auto add = [&](int64_t l, float v) { lanes[l] += static_cast<double>(v) * static_cast<double>(v); };
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
+      __builtin_prefetch(x + i + kAhead);
       for (int64_t l = 0; l < kLanes; ++l) add(l, Widen(x[i + l]));
     }
     for (int64_t l = 0; i + l < n; ++l) add(l, Widen(x[i + l]));
