@@ -14,6 +14,8 @@ namespace {
 
 using namespace mlir;
 
+// Bytes that kernels of large tensors ask for ahead: a page, at whose end a processor stops to look ahead by itself.
+constexpr int64_t kAhead = 4096;
 // Worth more than a load and a store of a row that is in the cache.
 bool isCostly(Operation *op) { return llvm::isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp>(op); }
 
@@ -466,8 +468,13 @@ private:
     }
     Value made;
     if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
-      made = load(storedType(argument.getType()), at(places_[argument.getArgNumber()], argument.getArgNumber(), place_),
-                  alignOf(argument.getArgNumber()));
+      unsigned operand = argument.getArgNumber();
+      Type stored = storedType(argument.getType());
+      if (kernel_.getBatch() && !mask_) {
+        Value ahead = b.create<arith::AddIOp>(loc, place_, i64(kAhead * 8 / stored.getIntOrFloatBitWidth()));
+        b.create<LLVM::Prefetch>(loc, at(places_[operand], operand, ahead), 0, 3, 1);
+      }
+      made = load(stored, at(places_[operand], operand, place_), alignOf(operand));
     } else {
       made = computedOrKept(value.getDefiningOp());
     }
