@@ -68,6 +68,7 @@ std::optional<size_t> keptBySum(KernelOp reduce) {
 
 struct FuseEpilogues : impl::FuseEpiloguesBase<FuseEpilogues> {
   using FuseEpiloguesBase::FuseEpiloguesBase;
+
   void runOnOperation() override {
     // A kernel of one of these names is only ever taken over in the turn of its name. On the host what follows a
     // product is generated, and rounded as often as without fusion.
