@@ -153,7 +153,10 @@ private:
     replace(b, buffer, lower, below);
     auto last = llvm::find_if(llvm::reverse(device), [&](mlir::Operation *op) { return writesAny(op, buffer); });
     b.setInsertionPointAfter(*last);
-    copyTier(b, task::MoveKernel::kStore, buffer, lower, task::sectionOf(below.front()), *last)
+    // By the view that the last one writes: an act waits for what has made what it reads.
+    mlir::Value made = *llvm::find_if(task::outputsOf(*last),
+                                      [&](mlir::Value output) { return task::rootOf(output) == buffer.getBuffer(); });
+    copyTier(b, task::MoveKernel::kStore, made, lower, task::sectionOf(below.front()), *last)
         ->setAttr(kOnceName, b.getUnitAttr());
     ++numMoved;
   }
