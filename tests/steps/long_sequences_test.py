@@ -76,6 +76,10 @@ class LongSequencesTest(ProgramTest):
         write_safetensors(self.path(name), tensors)
         return self.path(name)
 
+    def bytes_of(self, plan):
+        """The bytes of a rank."""
+        return json.loads(self.run_ok("weft-plan", "memory", plan, "--json").out)["stages"][0]["arena_bytes"]
+
     def moved(self, plan):
         """The kinds of collectives over `context` in front of the first attention."""
         stage = json.loads(self.run_ok("weft-plan", "show", plan, "--json").out)["stages"][0]
@@ -92,6 +96,18 @@ class LongSequencesTest(ProgramTest):
                 self.assertEqual(self.moved(plan), kind)
                 one, many = self.losses_of(self.plan(*ONE_SEQUENCE, job=job)), self.losses_of(plan)
                 for a, b in zip(many, one):
+                    self.assertLess(relative(a, b), 2e-5)
+
+    def test_sixteen_thousand_tokens(self):
+        keys = ("model.set=seq=16384", "model.set=layers=1", "batch.micro=1", "batch.global=1", "data.format=AUTO")
+        plan = self.plan(*keys, job=LLAMA)
+        one, whole = self.losses_of(plan), self.bytes_of(plan)
+        for layout in (("dist.context=4", "graph.ring=ALWAYS"), ("dist.context=4", "graph.ring=NEVER"),
+                       ("dist.context=2", "dist.tensor=2")):
+            with self.subTest(layout=layout):
+                plan = self.plan(*keys, *layout, job=LLAMA)
+                self.assertLess(self.bytes_of(plan), 0.4 * whole)
+                for a, b in zip(self.losses_of(plan), one):
                     self.assertLess(relative(a, b), 2e-5)
 
     def test_products_keep_their_part_of_the_sequence(self):
