@@ -20,7 +20,7 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
 
     An `embedding_grad` is like a product here: with `epilogue = "add"` it adds its rows to a table that is there, as to the
     gradient that a tied head makes, and as `accumulate_embedding_grad` to the sum over the micro-batches. Where micro-batches
-    overlap, it does not add to a sum that a product has added to.
+    overlap, it does not add to a sum that a product has added to; nor on the host, where terms are added in one order.
 
     What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank) unless what is
     added to it is one too, and all are of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that

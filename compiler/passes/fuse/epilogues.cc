@@ -296,6 +296,10 @@ private:
       return false;
     }
     KernelOp first = products.pop_back_val();
+    // The sum and all terms but one would be added in another order, which the host does not do.
+    if (isOnHost_ && !products.empty()) {
+      return false;
+    }
     // A table's rows come at the end of the backward, and the product of the head at its beginning: with several
     // micro-batches under way the next one's product would add before these rows do.
     if (overlap > 1 && llvm::any_of(products, isRows)) {

@@ -141,7 +141,7 @@ task.program @chain on #weft.placement<"cuda", [], [0]> micro_batches(2) {
 !x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
 !t = !task.buffer<tensor<64x4xf32, #weft.sbp<>>>
 !l = !task.buffer<tensor<2x64xf32, #weft.sbp<>>>
-task.program @tied on #weft.placement<"cpu", [], [0]> micro_batches(2) {
+task.program @tied on #weft.placement<"cuda", [], [0]> micro_batches(2) {
   %ids = task.buffer "ids" input : !i
   %x = task.buffer "x" input : !x
   %dl = task.buffer "dl" input : !l
@@ -154,6 +154,31 @@ task.program @tied on #weft.placement<"cpu", [], [0]> micro_batches(2) {
   task.kernel "add" ins(%head, %rows : !t, !t) outs(%both : !t) {} micro in_place [0] {phase = "backward"} cost [0.0, 0.0, 3072.0]
   %sum = task.buffer "sum" gradient : !t
   task.kernel "accumulate" ins(%both, %sum : !t, !t) outs(%sum : !t) {} micro {phase = "backward"} cost [0.0, 256.0, 3072.0]
+}
+
+// -----
+// On the host they add to the product's result alone, which then is added to the sum: in the order of two kernels.
+// CHECK-LABEL: task.program @tied_on_the_host
+// CHECK: task.kernel "einsum"
+// CHECK: task.kernel "embedding_grad" {{.*}} {epilogue = "add"
+// CHECK: task.kernel "accumulate"
+!i = !task.buffer<tensor<2xi32, #weft.sbp<>>>
+!x = !task.buffer<tensor<2x4xf32, #weft.sbp<>>>
+!t = !task.buffer<tensor<64x4xf32, #weft.sbp<>>>
+!l = !task.buffer<tensor<2x64xf32, #weft.sbp<>>>
+task.program @tied_on_the_host on #weft.placement<"cpu", [], [0]> micro_batches(2) {
+  %ids = task.buffer "ids" input : !i
+  %x = task.buffer "x" input : !x
+  %dl = task.buffer "dl" input : !l
+  %dx = task.buffer "dx" input : !x
+  %head = task.buffer "head" activation : !t
+  task.kernel "einsum" ins(%dl, %x : !l, !x) outs(%head : !t) {equation = "sv,sh->vh"} micro {phase = "backward"}
+  %rows = task.buffer "rows" activation : !t
+  task.kernel "embedding_grad" ins(%ids, %dx : !i, !x) outs(%rows : !t) {vocab = 64 : i64} micro {phase = "backward"}
+  %both = task.buffer "both" activation : !t
+  task.kernel "add" ins(%head, %rows : !t, !t) outs(%both : !t) {} micro in_place [0] {phase = "backward"}
+  %sum = task.buffer "sum" gradient : !t
+  task.kernel "accumulate" ins(%both, %sum : !t, !t) outs(%sum : !t) {} micro {phase = "backward"}
 }
 
 // -----
