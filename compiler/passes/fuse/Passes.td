@@ -16,7 +16,7 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
       generated kernel makes is summed by it.
 
     With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
-    with an epilogue. On the host nothing else joins a product: what follows it is generated.
+    with an epilogue. On the host nothing joins a product: what follows it is generated.
 
     An `embedding_grad` is like a product here: with `epilogue = "add"` it adds its rows to a table that is there, as to the
     gradient that a tied head makes, and as `accumulate_embedding_grad` to the sum over the micro-batches. Where micro-batches

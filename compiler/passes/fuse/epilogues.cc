@@ -296,8 +296,9 @@ private:
       return false;
     }
     KernelOp first = products.pop_back_val();
-    // The sum and all terms but one would be added in another order, which the host does not do.
-    if (isOnHost_ && !products.empty()) {
+    // On the host the sum and all terms but one would be added in another order. A product stays apart there: without
+    // the buffer between the two the planner packs interleaved stages worse (tests/scale).
+    if (isOnHost_ && (!products.empty() || !isRows(first))) {
       return false;
     }
     // A table's rows come at the end of the backward, and the product of the head at its beginning: with several
