@@ -16,11 +16,11 @@ def FuseEpilogues : Pass<"weft-fuse-epilogues", "::weft::task::ProgramOp"> {
       generated kernel makes is summed by it.
 
     With an `accumulate` of its result it becomes an `accumulate_einsum`, which adds to the sum over the micro-batches; not
-    with an epilogue. On the host nothing joins a product: what follows it is generated.
+    with an epilogue, and not on the host, where what follows a product is generated.
 
     An `embedding_grad` is like a product here: with `epilogue = "add"` it adds its rows to a table that is there, as to the
     gradient that a tied head makes, and as `accumulate_embedding_grad` to the sum over the micro-batches. Where micro-batches
-    overlap, it does not add to a sum that a product has added to; nor on the host, where terms are added in one order.
+    overlap, it does not add to a sum that a product has added to.
 
     What is between the two is read by nothing else, is no pending sum (a bias would be added once a rank) unless what is
     added to it is one too, and all are of one element type and of one unit of the schedule. What is computed again in the backward is left as it is, so that

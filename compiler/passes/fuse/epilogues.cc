@@ -285,10 +285,11 @@ private:
   }
 
   // The product, or the sum of rows, adds to the sum over the micro-batches; of several that are added up the first
-  // does, and the others to that.
+  // does, and the others to that. Not on the host: several would be added in another order, and without the buffer
+  // between the two the planner packs interleaved stages worse (tests/scale).
   bool takeAccumulate(KernelOp accumulate) {
     Value term = accumulate.getInputs()[0], sum = accumulate.getOutputs()[0];
-    if (!haveOneElementType({term, sum})) {
+    if (isOnHost_ || !haveOneElementType({term, sum})) {
       return false;
     }
     SmallVector<KernelOp> products = addedProducts(accumulate, term);
@@ -296,11 +297,6 @@ private:
       return false;
     }
     KernelOp first = products.pop_back_val();
-    // On the host the sum and all terms but one would be added in another order. A product stays apart there: without
-    // the buffer between the two the planner packs interleaved stages worse (tests/scale).
-    if (isOnHost_ && (!products.empty() || !isRows(first))) {
-      return false;
-    }
     // A table's rows come at the end of the backward, and the product of the head at its beginning: with several
     // micro-batches under way the next one's product would add before these rows do.
     if (overlap > 1 && llvm::any_of(products, isRows)) {
