@@ -20,7 +20,9 @@ TEST(CudaKernelsTest, HaveTwins) {
   KernelRegistry cpu, cuda;
   RegisterCpuKernels(cpu);
   RegisterCudaKernels(cuda);
-  EXPECT_THAT(cpu.Names(), IsSupersetOf(cuda.Names()));
+  std::vector<std::string> names = cuda.Names();
+  std::erase(names, "accumulate_einsum");  // einsum and then accumulate, which have theirs
+  EXPECT_THAT(cpu.Names(), IsSupersetOf(names));
 }
 
 // CPU kernels that no plan for GPUs may have, and why.

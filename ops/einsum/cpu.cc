@@ -2,8 +2,6 @@
 // Adds grouped products (cpu_grouped.cc) and `einsum`: one matrix product (cpu_product.h; small ones of f16: as f32),
 // between permuted copies where the equation or the CPU asks for them. The same in every run; f32 results do not depend
 // on the number of threads either. With an epilogue (epilogue.h): what the kernels give that it stands for, bit by bit.
-// `accumulate_einsum` gives what `einsum` and `accumulate` do, bit by bit: a product of the first micro-batch, to which
-// those of the others are added.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -13,8 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "ops/abi/kernel.h"
 #include "ops/abi/match_spec.h"
-#include "ops/abi/parallel.h"
-#include "ops/abi/vectorize.h"
 #include "ops/abi/workspace.h"
 #include "ops/einsum/contraction.h"
 #include "ops/einsum/cpu_epilogue.h"
@@ -22,7 +18,6 @@
 #include "ops/einsum/cpu_permute.h"
 #include "ops/einsum/cpu_product.h"
 #include "ops/einsum/cpu_sgemm.h"
-#include "ops/einsum/epilogue.h"
 #include "ops/families.h"
 
 namespace weft {
@@ -45,13 +40,6 @@ constexpr int64_t kSmallestMatrix = 32 * 32;
 struct Staged {
   Permute copy;
   size_t offset;  // in the workspace
-};
-
-// A sum over the micro-batches, and the product that is added to it where the library does not add it by itself.
-struct Sum {
-  int64_t elements;
-  int threads;
-  std::optional<size_t> term_offset;  // in the workspace
 };
 
 // One way to compute the contraction.
@@ -95,32 +83,11 @@ class EinsumKernel : public Kernel {
     staged_[operand] = {std::move(copy), bytes_};
     bytes_ += Aligned(bytes);
   }
-  // After the last Stage(): adds up the micro-batches.
-  void Accumulate(int64_t elements, int threads) {
-    sum_ = {elements, threads, {}};
-    if (!staged_[kResult] && product_->CanAdd()) return;
-    sum_->term_offset = bytes_;
-    bytes_ += Aligned(static_cast<size_t>(elements) * sizeof(float));
-  }
-  // At last.
+  // After the last Stage().
   void Reserve(std::shared_ptr<Workspace> shared) { workspace_ = Reserved(std::move(shared), bytes_); }
 
   absl::Status Run(const RunContext& context, absl::Span<const void* const> inputs,
                    absl::Span<void* const> outputs) override {
-    if (!sum_ || context.micro_batch == 0) return Multiply(inputs, outputs[0], /*adds=*/false);
-    if (!sum_->term_offset) return Multiply(inputs, outputs[0], /*adds=*/true);
-    void* const term = workspace_->data<char>() + *sum_->term_offset;
-    absl::Status status = Multiply(inputs, term, /*adds=*/false);
-    if (status.ok()) AddTerm(static_cast<const float*>(term), static_cast<float*>(outputs[0]));
-    return status;
-  }
-
- private:
-  static constexpr int64_t kGrain = 8192;  // elements of a sum that are worth a thread
-
-  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-  absl::Status Multiply(absl::Span<const void* const> inputs, void* output, bool adds) {
     char* const workspace = workspace_->data<char>();
     const void* operands[2] = {inputs[swapped_ ? 1 : 0], inputs[swapped_ ? 0 : 1]};
     for (Operand operand : {kLeft, kRight}) {
@@ -128,26 +95,20 @@ class EinsumKernel : public Kernel {
       staged_[operand]->copy.Run(operands[operand], workspace + staged_[operand]->offset);
       operands[operand] = workspace + staged_[operand]->offset;
     }
-    if (adds) return product_->Add(operands[kLeft], operands[kRight], output, workspace);
-    if (!staged_[kResult]) return product_->Run(operands[kLeft], operands[kRight], output, workspace);
+    if (!staged_[kResult]) return product_->Run(operands[kLeft], operands[kRight], outputs[0], workspace);
     char* const result = workspace + staged_[kResult]->offset;
     absl::Status status = product_->Run(operands[kLeft], operands[kRight], result, workspace);
-    if (status.ok()) staged_[kResult]->copy.Run(result, output);
+    if (status.ok()) staged_[kResult]->copy.Run(result, outputs[0]);
     return status;
   }
 
-  void AddTerm(const float* term, float* sum) const {
-    ParallelFor(sum_->threads, sum_->elements, kGrain, [=](int64_t begin, int64_t end) {
-      WEFT_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) sum[i] += term[i];
-    });
-  }
+ private:
+  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
   const std::unique_ptr<Product> product_;
   const bool swapped_;
-  size_t bytes_;  // of workspace: the product's, then the staged operands, then the term of a sum
+  size_t bytes_;  // of workspace: the product's, then the staged operands
   std::optional<Staged> staged_[3];
-  std::optional<Sum> sum_;
   std::shared_ptr<Workspace> workspace_;
 };
 
@@ -170,7 +131,7 @@ Permute CopyOf(const Contraction& own, const Contraction& dense, Operand operand
 
 // `parsed` is oriented; `types` are in its order.
 absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction& parsed, const DType (&types)[3],
-                                               const int64_t (&elements)[3], bool accumulates, const KernelSpec& spec) {
+                                               const int64_t (&elements)[3], const KernelSpec& spec) {
   Contraction dense = parsed;
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (way.staged[operand]) einsum::MakeDense(dense, operand);
@@ -185,15 +146,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> TryWay(const Way& way, const Contraction
   }
   DType product_types[3];
   for (int i = 0; i < 3; ++i) product_types[i] = way.in_float ? DType::kF32 : types[i];
-  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Product> prepared, einsum::CreateProduct(product, product_types, spec.threads,
-                                                                                 accumulates && !way.staged[kResult]));
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<Product> prepared, einsum::CreateProduct(product, product_types, spec.threads));
   auto kernel = std::make_unique<EinsumKernel>(std::move(prepared), parsed.swapped);
   for (Operand operand : {kLeft, kRight, kResult}) {
     if (!way.staged[operand]) continue;
     kernel->Stage(operand, CopyOf(parsed, dense, operand, types[operand], product_types[operand], spec.threads),
                   static_cast<size_t>(elements[operand]) * SizeOf(product_types[operand]));
   }
-  if (accumulates) kernel->Accumulate(elements[kResult], spec.threads);
   kernel->Reserve(spec.workspace);
   return kernel;
 }
@@ -236,7 +195,7 @@ absl::Status CheckTypes(const KernelSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec, bool accumulates) {
+absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec) {
   WEFT_RETURN_IF_ERROR(CheckTypes(spec));
   WEFT_ASSIGN_OR_RETURN(std::string equation, spec.attributes.String("equation"));
   WEFT_ASSIGN_OR_RETURN(
@@ -249,7 +208,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec, bo
   const int64_t elements[3] = {left.elements(), right.elements(), spec.outputs[0].elements()};
   absl::Status last;
   for (const Way& way : WaysInOrder(types, elements)) {
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = TryWay(way, contraction, types, elements, accumulates, spec);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = TryWay(way, contraction, types, elements, spec);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
     last = kernel.status();
   }
@@ -258,20 +217,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> CreateProduct(const KernelSpec& spec, bo
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateEinsum(const KernelSpec& spec) {
   WEFT_ASSIGN_OR_RETURN(einsum::Epilogue epilogue, einsum::ParseEpilogue(spec));
-  if (!epilogue.any()) return CreateProduct(spec, /*accumulates=*/false);
-  return einsum::CreateWithEpilogue(spec, epilogue, &CreateEinsum);
-}
-
-absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulateEinsum(const KernelSpec& spec) {
-  WEFT_RETURN_IF_ERROR(einsum::CheckAccumulated(spec));
-  return CreateProduct(einsum::ProductOf(spec), /*accumulates=*/true);
+  return epilogue.any() ? einsum::CreateWithEpilogue(spec, epilogue, &CreateProduct) : CreateProduct(spec);
 }
 
 }  // namespace
 
 void RegisterEinsumKernels(KernelRegistry& registry) {
   registry.Register("einsum", CreateEinsum);
-  registry.Register("accumulate_einsum", CreateAccumulateEinsum);
   registry.Register("grouped_matmul", einsum::CreateGroupedMatmul);
   registry.Register("grouped_outer", einsum::CreateGroupedOuter);
 }

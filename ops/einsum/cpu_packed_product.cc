@@ -43,8 +43,8 @@ Axis OnlyOf(const std::vector<Axis>& axes) { return axes.empty() ? Axis{1, {1, 1
 
 class PackedProduct : public Product {
  public:
-  PackedProduct(const Contraction& contraction, const DType (&types)[3], int threads, bool adds)
-      : batch_(contraction.batch), types_{types[0], types[1], types[2]}, threads_(std::max(threads, 1)), adds_(adds) {
+  PackedProduct(const Contraction& contraction, const DType (&types)[3], int threads)
+      : batch_(contraction.batch), types_{types[0], types[1], types[2]}, threads_(std::max(threads, 1)) {
     const Axis rows = OnlyOf(contraction.rows), columns = OnlyOf(contraction.columns);
     const Axis inner = OnlyOf(contraction.inner);
     sides_ = {rows.extent, columns.extent, inner.extent};
@@ -84,32 +84,12 @@ class PackedProduct : public Product {
   }
 
   absl::Status Run(const void* left, const void* right, void* result, void* workspace) override {
-    return Run(left, right, result, workspace, /*adds=*/false);
-  }
-  bool CanAdd() const override { return adds_; }
-  absl::Status Add(const void* left, const void* right, void* result, void* workspace) override {
-    if (!adds_) return Product::Add(left, right, result, workspace);
-    return Run(left, right, result, workspace, /*adds=*/true);
-  }
-
- private:
-  // What is made of operands that are packed at one time.
-  struct Work {
-    PackedFrom left, right;
-    char* result;
-    bool adds;  // to what is there
-    Sides sides = {};
-    bool begins = false, ends = false;              // with the first, or the last, part of `inner`
-    const float *rows = nullptr, *tiles = nullptr;  // of the left and the right operand, as the kernels read them
-  };
-
-  absl::Status Run(const void* left, const void* right, void* result, void* workspace, bool adds) {
     float* const packed_left = static_cast<float*>(workspace);
     float* const packed_right = packed_left + left_floats();
     float* const tiles = packed_right + right_floats();
     float* const sums = tiles + tiles_floats();
     for (int64_t batch = 0; batch < batches_; ++batch) {
-      const Work of_batch = WorkOf(batch, left, right, result, adds);
+      const Work of_batch = WorkOf(batch, left, right, result);
       for (int64_t row = 0; row < sides_.rows; row += most_.rows) {
         for (int64_t column = 0; column < sides_.columns; column += most_.columns) {
           for (int64_t term = 0; term < sides_.inner; term += most_.inner) {
@@ -132,20 +112,29 @@ class PackedProduct : public Product {
     return absl::OkStatus();
   }
 
+ private:
+  // What is made of operands that are packed at one time.
+  struct Work {
+    PackedFrom left, right;
+    char* result;
+    Sides sides = {};
+    bool begins = false, ends = false;              // with the first, or the last, part of `inner`
+    const float *rows = nullptr, *tiles = nullptr;  // of the left and the right operand, as the kernels read them
+  };
+
   bool OnePart() const { return most_.inner == sides_.inner; }
   bool Narrow() const { return types_[kResult] != DType::kF32; }
 
   size_t left_floats() const { return in_place_ ? 0 : static_cast<size_t>(most_.rows * row_stride_); }
   size_t right_floats() const { return static_cast<size_t>(most_.columns * most_.inner); }
   size_t tiles_floats() const { return static_cast<size_t>(threads_ * kTileFloats); }  // one of a block for each thread
-  // All of them, where the result, which is narrow or added to, cannot keep the sums of some terms until those of the
-  // others come.
+  // All of them, where a narrow result cannot keep the sums of some terms until those of the others come.
   size_t sums_floats() const {
-    if (OnePart() || !(Narrow() || adds_)) return 0;
+    if (OnePart() || !Narrow()) return 0;
     return static_cast<size_t>(CeilDiv(most_.rows, kBlockRows) * (most_.columns / kTileColumns) * kTileFloats);
   }
 
-  Work WorkOf(int64_t batch, const void* left, const void* right, void* result, bool adds) const {
+  Work WorkOf(int64_t batch, const void* left, const void* right, void* result) const {
     int64_t at[3] = {0, 0, 0};
     for (auto axis = batch_.rbegin(); axis != batch_.rend(); ++axis) {
       for (int operand = 0; operand < 3; ++operand) at[operand] += batch % axis->extent * axis->stride[operand];
@@ -154,8 +143,7 @@ class PackedProduct : public Product {
     for (int operand = 0; operand < 3; ++operand) at[operand] *= static_cast<int64_t>(SizeOf(types_[operand]));
     return {.left = {static_cast<const char*>(left) + at[kLeft], types_[kLeft], left_.outer, left_.inner},
             .right = {static_cast<const char*>(right) + at[kRight], types_[kRight], right_.outer, right_.inner},
-            .result = static_cast<char*>(result) + at[kResult],
-            .adds = adds};
+            .result = static_cast<char*>(result) + at[kResult]};
   }
 
   void PackBoth(const Work& work, bool left_too, float* packed_left, float* packed_right) const {
@@ -199,39 +187,21 @@ class PackedProduct : public Product {
     const int64_t columns = std::min<int64_t>(kTileColumns, work.sides.columns - column);
     const DType type = types_[kResult];
     char* const result = work.result + (row * result_stride_ + column) * static_cast<int64_t>(SizeOf(type));
-    float* const sum = reinterpret_cast<float*>(result);
-    const bool apart = Narrow() || work.adds;  // the sums of parts are not in the result
-    float* const kept = apart ? sums : sum;    // between parts
-    const int64_t kept_stride = apart ? kTileColumns : result_stride_;
-    const bool kept_whole = apart ? !OnePart() : columns == kTileColumns, in_place = work.begins && kept_whole;
-    if (work.adds && work.ends) Prefetch(sum, rows, columns);
+    float* const kept = Narrow() ? sums : reinterpret_cast<float*>(result);  // between parts
+    const int64_t kept_stride = Narrow() ? kTileColumns : result_stride_;
+    const bool kept_whole = Narrow() ? !OnePart() : columns == kTileColumns, in_place = work.begins && kept_whole;
     const auto& kernels = kernels_[rows < std::min(kBlockRows, sides_.rows)][work.sides.inner < most_.inner];
-    kernels[apart || !in_place](work.rows + row * row_stride_, work.tiles + column * work.sides.inner,
-                                in_place ? kept : tile);
-    if (!work.begins) einsum::Add(tile, kTileColumns, rows, columns, kept, kept_stride);
-    if (!(apart ? work.ends : work.begins && !in_place)) return;
-    const float* const made = apart && !OnePart() ? kept : tile;
-    if (work.adds) {
-      einsum::Add(made, kTileColumns, rows, columns, sum, result_stride_);
-    } else {
-      Unpack(made, kTileColumns, rows, columns, type, result, result_stride_);
-    }
-  }
-
-  // Has what is added to come while the product is made.
-  void Prefetch(const float* sum, int64_t rows, int64_t columns) const {
-    constexpr int64_t kLine = 64 / sizeof(float);
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t column = 0; column < columns; column += kLine) {
-        __builtin_prefetch(sum + row * result_stride_ + column, /*rw=*/1, /*locality=*/2);
-      }
-    }
+    kernels[Narrow() || !in_place](work.rows + row * row_stride_, work.tiles + column * work.sides.inner,
+                                   in_place ? kept : tile);
+    if (!work.begins) Add(tile, kTileColumns, rows, columns, kept, kept_stride);
+    if (Narrow() && work.ends)
+      Unpack(OnePart() ? tile : kept, kTileColumns, rows, columns, type, result, result_stride_);
+    if (!Narrow() && work.begins && !in_place) Unpack(tile, kTileColumns, rows, columns, type, result, result_stride_);
   }
 
   const std::vector<Axis> batch_;
   const DType types_[3];
   const int64_t threads_;
-  const bool adds_;
   int64_t batches_ = 1;
   Sides sides_, most_;  // of a product, and of what is packed at a time
   Strides left_, right_;
@@ -243,11 +213,10 @@ class PackedProduct : public Product {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Product>> CreatePackedProduct(const Contraction& contraction, const DType (&types)[3],
-                                                             int threads, bool adds) {
+                                                             int threads) {
   const Axis rows = OnlyOf(contraction.rows), columns = OnlyOf(contraction.columns);
   const Axis inner = OnlyOf(contraction.inner);
   const bool narrow = types[kLeft] != DType::kF32 || types[kRight] != DType::kF32;
-  if (adds && types[kResult] != DType::kF32) return absl::UnimplementedError("expected a sum of f32, got a narrow one");
   if (rows.extent < (narrow ? kFewestNarrowRows : kFewestRows) || columns.extent < kFewestColumns ||
       inner.extent < kFewestInner) {
     return absl::UnimplementedError("expected matrices of some size, got small ones");
@@ -259,7 +228,7 @@ absl::StatusOr<std::unique_ptr<Product>> CreatePackedProduct(const Contraction& 
   const double work = static_cast<double>(rows.extent) * static_cast<double>(columns.extent) *
                       static_cast<double>(inner.extent) / kWorkOfThread;
   auto product = std::make_unique<PackedProduct>(
-      contraction, types, static_cast<int>(std::min<double>(std::max(work, 1.0), std::max(threads, 1))), adds);
+      contraction, types, static_cast<int>(std::min<double>(std::max(work, 1.0), std::max(threads, 1))));
   WEFT_RETURN_IF_ERROR(product->Init());
   return product;
 }

@@ -16,9 +16,9 @@ namespace weft::einsum {
 // bits of an element depend on its row, its column and the length of `inner` alone: not on threads, nor on what is
 // beside it, so that a part of a matrix has those of the whole. kUnimplemented where an operand has no dim whose
 // elements lie next to each other, or one that is too long for the library; or matrices are so small that copies would
-// not pay. One that `adds` has a float32 result, and workspace for the sums of what is added to it.
+// not pay.
 absl::StatusOr<std::unique_ptr<Product>> CreatePackedProduct(const Contraction& contraction, const DType (&types)[3],
-                                                             int threads, bool adds = false);
+                                                             int threads);
 
 }  // namespace weft::einsum
 

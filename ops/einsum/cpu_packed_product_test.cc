@@ -187,43 +187,6 @@ TEST(PackedProductTest, LongSumsStayAccurate) {
   EXPECT_NEAR(got[0] / (50304 * (static_cast<double>(0.1f) * 0.3f)), 1, 600 * 6e-8);
 }
 
-// What is added has the bits of the product by itself; what lies between rows stays as it is.
-TEST(PackedProductTest, AddsWhatItWouldGive) {
-  for (const Problem& problem :
-       {Problem{{1, 256, 64, 32}}, Problem{{2, 300, 130, 90, true, false}}, Problem{{1, 290, 140, 2500, true, false}},
-        Problem{{1, 2500, 200, 70}, DType::kBF16}, Problem{{1, 270, 2200, 1030, false, true}, DType::kF16}}) {
-    SCOPED_TRACE(problem.Text());
-    const Tensor left = Random(problem.operands, problem.batch * problem.left_size(), 1);
-    const Tensor right = Random(problem.operands, problem.batch * problem.right_size(), 2);
-    const std::vector<float> term = Multiply(problem, left, right, 1);
-    const Tensor before = Random(DType::kF32, problem.batch * problem.result_size(), 3);
-    const DType types[3] = {problem.operands, problem.operands, DType::kF32};
-    for (int threads : {1, 3}) {
-      absl::StatusOr<std::unique_ptr<Product>> product =
-          CreatePackedProduct(problem.contraction(), types, threads, /*adds=*/true);
-      ASSERT_TRUE(product.ok() && (*product)->CanAdd()) << product.status().message();
-      const std::unique_ptr<char, void (*)(void*)> workspace(
-          static_cast<char*>(std::aligned_alloc(64, ((*product)->workspace_bytes() + 63) / 64 * 64)), &std::free);
-      std::vector<float> alone(term.size(), std::nanf("")), sum = before.values;
-      ASSERT_TRUE((*product)->Run(left.bytes.data(), right.bytes.data(), alone.data(), workspace.get()).ok());
-      ASSERT_TRUE((*product)->Add(left.bytes.data(), right.bytes.data(), sum.data(), workspace.get()).ok());
-      for (size_t i = 0; i < term.size(); ++i) {
-        const bool is_gap = static_cast<int64_t>(i) % (problem.columns + 2) >= problem.columns;
-        ASSERT_TRUE(is_gap ? std::isnan(alone[i]) : alone[i] == term[i]) << threads << " " << i;
-        ASSERT_EQ(sum[i], is_gap ? before.values[i] : before.values[i] + term[i]) << threads << " " << i;
-      }
-    }
-  }
-}
-
-TEST(PackedProductTest, AddsToFloatAlone) {
-  const Problem problem = {{1, 256, 64, 32}};
-  const DType narrow[3] = {DType::kBF16, DType::kBF16, DType::kBF16}, wide[3] = {DType::kF32, DType::kF32, DType::kF32};
-  EXPECT_EQ(CreatePackedProduct(problem.contraction(), narrow, 1, /*adds=*/true).status().code(),
-            absl::StatusCode::kUnimplemented);
-  EXPECT_FALSE((*CreatePackedProduct(problem.contraction(), wide, 1))->CanAdd());
-}
-
 TEST(PackedProductTest, RefusesWhatIsSmallOrHasGapsBothWays) {
   const DType types[3] = {DType::kF32, DType::kF32, DType::kF32};
   for (const Problem& small :

@@ -20,12 +20,8 @@ bool HasFastBf16() {
 
 }  // namespace
 
-absl::Status Product::Add(const void*, const void*, void*, void*) {
-  return absl::InternalError("this product cannot add to its result");
-}
-
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
-                                                       int threads, bool adds) {
+                                                       int threads) {
   if (contraction.rows.size() > 1 || contraction.columns.size() > 1 || contraction.inner.size() > 1) {
     return absl::UnimplementedError("expected at most one axis of rows, columns and inner, got more");
   }
@@ -36,7 +32,7 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
     return types[kLeft] == type || types[kRight] == type || types[kResult] == type;
   };
   if (any(DType::kF16) || !any(DType::kBF16) || !HasFastBf16()) {
-    absl::StatusOr<std::unique_ptr<Product>> packed = CreatePackedProduct(contraction, types, threads, adds);
+    absl::StatusOr<std::unique_ptr<Product>> packed = CreatePackedProduct(contraction, types, threads);
     if (packed.ok() || !absl::IsUnimplemented(packed.status())) return packed;
   }
   if (any(DType::kF16)) return absl::UnimplementedError("expected f32 or bf16, got f16");

@@ -20,18 +20,15 @@ class Product {
   virtual size_t workspace_bytes() const = 0;
   // `workspace` has that many bytes, aligned to 64.
   virtual absl::Status Run(const void* left, const void* right, void* result, void* workspace) = 0;
-  // Adds to a float32 result, with the bits of Run() and an addition behind it.
-  virtual bool CanAdd() const { return false; }
-  virtual absl::Status Add(const void* left, const void* right, void* result, void* workspace);
 };
 
 // A product for operands of `types`, in the order left, right, result. Large ones are packed (cpu_packed_product.h),
 // but of bf16 where oneDNN is faster; small ones of f32 and bf16 are oneDNN's, of f32 plain loops' where it is not
 // there (cpu_sgemm.h), single rows of f32 ours (cpu_row_product.h), and small ones of f16 nobody's. kUnimplemented
 // where the types or the contraction's axes (more than one of rows, columns or inner; columns that do not lie next to
-// each other) have none on this CPU. One that `adds` can add where it is packed, and takes workspace for it.
+// each other) have none on this CPU.
 absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contraction, const DType (&types)[3],
-                                                       int threads, bool adds = false);
+                                                       int threads);
 absl::StatusOr<std::unique_ptr<Product>> CreateOneDnnProduct(const Contraction& contraction, const DType (&types)[3],
                                                              int threads);
 

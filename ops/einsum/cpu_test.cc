@@ -211,44 +211,6 @@ TEST(EinsumTest, BitsDoNotDependOnThreads) {
   }
 }
 
-// The first micro-batch's product is the sum; that of another is added to it with the bits that it has alone, whether a
-// library can add or not, and what its result has to be copied from.
-TEST(EinsumTest, AccumulatesOverMicroBatches) {
-  for (const Case& c : {Case{"bsi,bso->io", {{'b', 2}, {'s', 35}, {'i', 17}, {'o', 66}}},
-                        Case{"bsi,bso->io", {{'b', 4}, {'s', 300}, {'i', 260}, {'o', 130}}},
-                        Case{"bsi,bso->oi", {{'b', 2}, {'s', 35}, {'i', 300}, {'o', 140}}},
-                        Case{"xayb,xbyc->ac", {{'x', 3}, {'a', 13}, {'y', 2}, {'b', 5}, {'c', 31}}},
-                        Case{"acb,acd->bad", {{'a', 30}, {'b', 50}, {'c', 70}, {'d', 90}}}}) {
-    for (DType operands : {DType::kF32, DType::kBF16, DType::kF16}) {
-      SCOPED_TRACE(std::string(c.equation) + " of " + NameOf(operands));
-      const KernelSpec product = SpecOf(c, operands, DType::kF32, 2);
-      const Values a = RandomValues(product.inputs[0].elements(), 1, -1, 1, operands);
-      const Values b = RandomValues(product.inputs[1].elements(), 2, -1, 1, operands);
-      const Values before = RandomValues(product.outputs[0].elements(), 3);
-      const auto term = RunKernel(Registry(), product, {a, b});
-      KernelSpec sums = product;
-      sums.name = "accumulate_einsum";
-      sums.inputs.push_back(product.outputs[0]);
-      for (int64_t micro_batch : {0, 1, 3}) {
-        const auto got = RunKernel(Registry(), sums, {a, b, before}, {.micro_batch = micro_batch}, {{2, 0}});
-        ASSERT_TRUE(term.ok() && got.ok()) << got.status();
-        for (size_t i = 0; i < before.size(); ++i) {
-          const float so_far = micro_batch == 0 ? 0 : static_cast<float>(before[i]);
-          ASSERT_EQ((*got)[0][i], so_far + static_cast<float>((*term)[0][i])) << micro_batch << " " << i;
-        }
-      }
-    }
-  }
-}
-
-TEST(EinsumTest, AccumulatesFloatsAlone) {
-  KernelSpec spec = SpecOf({"ab,bc->ac", {{'a', 2}, {'b', 2}, {'c', 2}}}, DType::kBF16, DType::kBF16, 1);
-  spec.name = "accumulate_einsum";
-  spec.inputs.push_back(spec.outputs[0]);
-  EXPECT_THAT(std::string(Registry().Create(spec).status().message()),
-              ::testing::HasSubstr("expected one f32 sum, got bf16[2,2] and bf16[2,2]"));
-}
-
 // Kernels that share a workspace may be created in any order and run in turn.
 TEST(EinsumTest, SharesAWorkspace) {
   // Both need copies.

@@ -2,9 +2,9 @@
 // that type or f32; summed in float.
 #include "absl/strings/str_cat.h"
 #include "ops/abi/gpu_launch.h"
+#include "ops/abi/match_spec.h"
 #include "ops/einsum/cuda_grouped.h"
 #include "ops/einsum/cuda_product.h"
-#include "ops/einsum/epilogue.h"
 #include "ops/families.h"
 
 namespace weft {
@@ -57,7 +57,12 @@ class AccumulatedProduct : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> CreateAccumulateEinsum(const KernelSpec& spec) {
-  WEFT_RETURN_IF_ERROR(einsum::CheckAccumulated(spec));
+  WEFT_RETURN_IF_ERROR(CheckArity(spec, 3, 1));
+  const TensorSpec &sum = spec.inputs[2], &result = spec.outputs[0];
+  if (sum.dtype != DType::kF32 || result.dtype != DType::kF32 || sum.dims != result.dims) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected one f32 sum, got ", sum.ToString(), " and ", result.ToString()));
+  }
   const KernelSpec product = einsum::ProductOf(spec);
   WEFT_RETURN_IF_ERROR(CheckTypes(product));
   WEFT_ASSIGN_OR_RETURN(einsum::Contraction contraction, ContractionOf(product));

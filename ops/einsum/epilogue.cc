@@ -60,14 +60,6 @@ absl::StatusOr<Epilogue> ParseEpilogue(const KernelSpec& spec) {
   return epilogue;
 }
 
-absl::Status CheckAccumulated(const KernelSpec& spec) {
-  WEFT_RETURN_IF_ERROR(CheckArity(spec, 3, 1));
-  const TensorSpec &sum = spec.inputs[2], &result = spec.outputs[0];
-  if (sum.dtype == DType::kF32 && result.dtype == DType::kF32 && sum.dims == result.dims) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected one f32 sum, got ", sum.ToString(), " and ", result.ToString()));
-}
-
 KernelSpec ProductOf(const KernelSpec& spec) {
   KernelSpec product = spec;
   product.inputs.resize(2);

@@ -35,9 +35,6 @@ inline const TensorSpec& SummedTensor(const KernelSpec& spec, const Epilogue& ep
   return spec.inputs[epilogue.summed];
 }
 
-// Whether operands are a product's two and one f32 sum over the micro-batches, in and out; else kInvalidArgument.
-absl::Status CheckAccumulated(const KernelSpec& spec);
-
 // The same einsum without what follows the product.
 KernelSpec ProductOf(const KernelSpec& spec);
 

@@ -20,7 +20,7 @@ PLANS = {
 # The same with a process a stage: what each of them grows by.
 EACH_STAGE = {
     2: ("batch={global: 128 micro: 32}", "pipeline.schedule=GPIPE", "model.set=hidden=128"),
-    4: ("batch={global: 4 micro: 1}", "model.set=hidden=640"),
+    4: ("batch={global: 4 micro: 1}", "model.set=hidden=512"),
 }
 LEAST_MIB = 100
 LEAST = 200 << 20  # bytes, so that 5 % of them is more than what a process wavers by

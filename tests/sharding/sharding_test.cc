@@ -43,9 +43,8 @@ const std::set<std::string>& BoxKernels() {
 
 // What an op with an attribute runs in place of the kernel of its name, and what an op and an `accumulate` become.
 const std::set<std::string>& OtherKernels() {
-  static const auto* const names =
-      new std::set<std::string>{"attention_unfused", "attention_unfused_grad", "attention_unfused_bias_grad",
-                                "accumulate_einsum", "accumulate_embedding_grad"};
+  static const auto* const names = new std::set<std::string>{
+      "attention_unfused", "attention_unfused_grad", "attention_unfused_bias_grad", "accumulate_embedding_grad"};
   return *names;
 }
 
