@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, "tests/processes")
@@ -34,8 +35,7 @@ class Alone(Run):
 class SnapshotsTest(ProcessesTest):
     def setUp(self):
         super().setUp()
-        self.memory = f"/dev/shm/test-{os.getpid()}-{self.id().rsplit('.', 1)[1]}"
-        os.mkdir(self.memory)
+        self.memory = tempfile.mkdtemp(prefix="weft-test-", dir="/dev/shm")  # a killed test leaves its own; sandboxes number processes alike
         self.addCleanup(shutil.rmtree, self.memory)
         self.lines = self.path("m.jsonl")
 
