@@ -58,7 +58,8 @@ class Lives {
   // Follows an execution; what was known of the one before is gone.
   void Perform(const std::vector<StageAct>& acts);
 
-  // The most bytes that are live at one moment of an execution, state included. Does not change what Perform() found.
+  // The most bytes that are live at one moment of an execution, state included. Buffers live whole: of one that only a
+  // smaller view writes and reads, the rest counts as well. Does not change what Perform() found.
   int64_t LowerBound(const std::vector<StageAct>& acts);
 
   const std::vector<Life>& lives() const { return lives_; }
