@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "ops/abi/parallel.h"
@@ -41,16 +42,38 @@ struct Strides {
 
 Axis OnlyOf(const std::vector<Axis>& axes) { return axes.empty() ? Axis{1, {1, 1, 1}} : axes[0]; }
 
+// Whether the transposed product copies less: its left operand, which is larger, is read where it lies.
+bool IsBetterTurned(const Contraction& contraction, const DType (&types)[3]) {
+  for (DType type : types) {
+    if (type != DType::kF32) return false;
+  }
+  return OnlyOf(contraction.inner).stride[kRight] == 1 &&
+         OnlyOf(contraction.columns).extent > OnlyOf(contraction.rows).extent;
+}
+
+// Of the transposed product: its left operand is the right one, and the result's rows its columns.
+Contraction Turned(Contraction contraction) {
+  std::swap(contraction.rows, contraction.columns);
+  for (std::vector<Axis>* axes : {&contraction.batch, &contraction.rows, &contraction.columns, &contraction.inner}) {
+    for (Axis& axis : *axes) std::swap(axis.stride[kLeft], axis.stride[kRight]);
+  }
+  return contraction;
+}
+
 class PackedProduct : public Product {
  public:
-  PackedProduct(const Contraction& contraction, const DType (&types)[3], int threads)
-      : batch_(contraction.batch), types_{types[0], types[1], types[2]}, threads_(std::max(threads, 1)) {
+  // `turned`: the contraction is; Run() takes the operands in the order that they had before.
+  PackedProduct(const Contraction& contraction, const DType (&types)[3], int threads, bool turned)
+      : batch_(contraction.batch),
+        types_{types[0], types[1], types[2]},
+        threads_(std::max(threads, 1)),
+        turned_(turned) {
     const Axis rows = OnlyOf(contraction.rows), columns = OnlyOf(contraction.columns);
     const Axis inner = OnlyOf(contraction.inner);
     sides_ = {rows.extent, columns.extent, inner.extent};
     left_ = {rows.stride[kLeft], inner.stride[kLeft]};
     right_ = {inner.stride[kRight], columns.stride[kRight]};
-    result_stride_ = rows.stride[kResult];
+    result_stride_ = turned ? columns.stride[kResult] : rows.stride[kResult];
     for (const Axis& axis : batch_) batches_ *= axis.extent;
     const int64_t parts = CeilDiv(sides_.inner, kMostTerms);
     most_ = {std::min(kMostRows, sides_.rows),
@@ -70,7 +93,7 @@ class PackedProduct : public Product {
       const bool fewer_rows = i & 1, fewer_terms = i & 2, in_tile = i & 4;
       const int64_t rows = fewer_rows ? sides_.rows % kBlockRows : std::min(kBlockRows, sides_.rows);
       const int64_t terms = fewer_terms ? sides_.inner % most_.inner : most_.inner;
-      if (rows == 0 || terms == 0) continue;
+      if (rows == 0 || terms == 0 || (!in_tile && Apart())) continue;
       const int64_t stride = in_tile ? kTileColumns : result_stride_;
       WEFT_ASSIGN_OR_RETURN(kernels_[fewer_rows][fewer_terms][in_tile],
                             Microkernel::Create(static_cast<int>(rows), static_cast<int>(terms),
@@ -84,6 +107,7 @@ class PackedProduct : public Product {
   }
 
   absl::Status Run(const void* left, const void* right, void* result, void* workspace) override {
+    if (turned_) std::swap(left, right);
     float* const packed_left = static_cast<float*>(workspace);
     float* const packed_right = packed_left + left_floats();
     float* const tiles = packed_right + right_floats();
@@ -100,7 +124,7 @@ class PackedProduct : public Product {
             work.ends = term + most_.inner >= sides_.inner;
             work.left = At(of_batch.left, row, term);
             work.right = At(of_batch.right, term, column);
-            work.result += (row * result_stride_ + column) * static_cast<int64_t>(SizeOf(types_[kResult]));
+            work.result = ResultAt(of_batch.result, row, column);
             work.rows = in_place_ ? static_cast<const float*>(work.left.data) : packed_left;
             work.tiles = packed_right;
             PackBoth(work, !in_place_ && (column == 0 || !OnePart()), packed_left, packed_right);
@@ -124,13 +148,15 @@ class PackedProduct : public Product {
 
   bool OnePart() const { return most_.inner == sides_.inner; }
   bool Narrow() const { return types_[kResult] != DType::kF32; }
+  // Whether the result is not as the microkernels make it: they make tiles, which are then stored.
+  bool Apart() const { return Narrow() || turned_; }
 
   size_t left_floats() const { return in_place_ ? 0 : static_cast<size_t>(most_.rows * row_stride_); }
   size_t right_floats() const { return static_cast<size_t>(most_.columns * most_.inner); }
   size_t tiles_floats() const { return static_cast<size_t>(threads_ * kTileFloats); }  // one of a block for each thread
-  // All of them, where a narrow result cannot keep the sums of some terms until those of the others come.
+  // All of them, where the result cannot keep the sums of some terms until those of the others come.
   size_t sums_floats() const {
-    if (OnePart() || !Narrow()) return 0;
+    if (OnePart() || !Apart()) return 0;
     return static_cast<size_t>(CeilDiv(most_.rows, kBlockRows) * (most_.columns / kTileColumns) * kTileFloats);
   }
 
@@ -185,27 +211,36 @@ class PackedProduct : public Product {
   void MultiplyTile(const Work& work, int64_t row, int64_t column, float* tile, float* sums) const {
     const int64_t rows = std::min(kBlockRows, work.sides.rows - row);
     const int64_t columns = std::min<int64_t>(kTileColumns, work.sides.columns - column);
-    const DType type = types_[kResult];
-    char* const result = work.result + (row * result_stride_ + column) * static_cast<int64_t>(SizeOf(type));
-    float* const kept = Narrow() ? sums : reinterpret_cast<float*>(result);  // between parts
-    const int64_t kept_stride = Narrow() ? kTileColumns : result_stride_;
-    const bool kept_whole = Narrow() ? !OnePart() : columns == kTileColumns, in_place = work.begins && kept_whole;
+    char* const result = ResultAt(work.result, row, column);
+    float* const kept = Apart() ? sums : reinterpret_cast<float*>(result);  // between parts
+    const int64_t kept_stride = Apart() ? kTileColumns : result_stride_;
+    const bool kept_whole = Apart() ? !OnePart() : columns == kTileColumns, in_place = work.begins && kept_whole;
     const auto& kernels = kernels_[rows < std::min(kBlockRows, sides_.rows)][work.sides.inner < most_.inner];
-    kernels[Narrow() || !in_place](work.rows + row * row_stride_, work.tiles + column * work.sides.inner,
-                                   in_place ? kept : tile);
+    kernels[Apart() || !in_place](work.rows + row * row_stride_, work.tiles + column * work.sides.inner,
+                                  in_place ? kept : tile);
     if (!work.begins) Add(tile, kTileColumns, rows, columns, kept, kept_stride);
-    if (Narrow() && work.ends)
-      Unpack(OnePart() ? tile : kept, kTileColumns, rows, columns, type, result, result_stride_);
-    if (!Narrow() && work.begins && !in_place) Unpack(tile, kTileColumns, rows, columns, type, result, result_stride_);
+    if (Apart() ? work.ends : work.begins && !in_place) Store(Apart() && !OnePart() ? kept : tile, rows, columns, result);
+  }
+
+  char* ResultAt(char* result, int64_t row, int64_t column) const {
+    const int64_t element = turned_ ? column * result_stride_ + row : row * result_stride_ + column;
+    return result + element * static_cast<int64_t>(SizeOf(types_[kResult]));
+  }
+
+  void Store(const float* tile, int64_t rows, int64_t columns, char* result) const {
+    if (!turned_) return Unpack(tile, kTileColumns, rows, columns, types_[kResult], result, result_stride_);
+    Pack({tile, DType::kF32, 1, kTileColumns}, columns, rows, reinterpret_cast<float*>(result), result_stride_);
   }
 
   const std::vector<Axis> batch_;
   const DType types_[3];
   const int64_t threads_;
+  const bool turned_;
   int64_t batches_ = 1;
   Sides sides_, most_;  // of a product, and of what is packed at a time
   Strides left_, right_;
-  int64_t row_stride_, result_stride_;  // of the left operand as the kernels read it
+  int64_t row_stride_;     // of the left operand as the kernels read it
+  int64_t result_stride_;  // of the dim whose elements do not lie next to each other
   bool in_place_;                       // that is where it lies
   Microkernel kernels_[2][2][2];        // of fewer rows, of fewer terms, to a tile
 };
@@ -227,8 +262,10 @@ absl::StatusOr<std::unique_ptr<Product>> CreatePackedProduct(const Contraction& 
   }
   const double work = static_cast<double>(rows.extent) * static_cast<double>(columns.extent) *
                       static_cast<double>(inner.extent) / kWorkOfThread;
-  auto product = std::make_unique<PackedProduct>(
-      contraction, types, static_cast<int>(std::min<double>(std::max(work, 1.0), std::max(threads, 1))));
+  const int of_threads = static_cast<int>(std::min<double>(std::max(work, 1.0), std::max(threads, 1)));
+  const bool turned = IsBetterTurned(contraction, types);
+  auto product =
+      std::make_unique<PackedProduct>(turned ? Turned(contraction) : contraction, types, of_threads, turned);
   WEFT_RETURN_IF_ERROR(product->Init());
   return product;
 }

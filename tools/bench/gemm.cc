@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/abi/registry.h"
+#include "ops/abi/scratch.h"
 #include "ops/families.h"
 
 namespace {
@@ -31,8 +32,9 @@ class Operands {
   explicit Operands(const Shape& shape) : shape_(shape) {
     constexpr int64_t kFloats = 64 << 20;
     count_ = std::clamp<int64_t>(kFloats / (shape.left() + shape.right() + shape.result()), 1, 20);
-    memory_.resize(count_ * (shape.left() + shape.right() + shape.result()));
-    for (size_t i = 0; i < memory_.size(); ++i) memory_[i] = static_cast<float>(i % 7) - 3.0f;
+    const int64_t floats = count_ * (shape.left() + shape.right() + shape.result());
+    memory_ = weft::Scratch<float>(static_cast<size_t>(floats));
+    for (int64_t i = 0; i < floats; ++i) memory_.data()[i] = static_cast<float>(i % 7) - 3.0f;
   }
 
   // GFLOP/s of `product`(left, right, result) in the best of some rounds; 0 if it fails.
@@ -56,7 +58,7 @@ class Operands {
  private:
   const Shape shape_;
   int64_t count_;
-  std::vector<float> memory_;
+  weft::Scratch<float> memory_;  // in huge pages, as what a rank has
 };
 
 // Operands of a narrower type take the first part of theirs, whatever its bits are as such.
