@@ -146,28 +146,39 @@ TEST(PackedProductTest, ThreadsDoNotChangeABit) {
   }
 }
 
-// A rank that has some rows and columns of a product makes the bits that one rank has of them.
+// Turned, as the right operand lies transposed and is the larger one: down to as few rows as fill most of a tile.
+TEST(PackedProductTest, FewRowsOfWhatIsTurned) {
+  ExpectProduct({{1, 48, 100, 300, false, true}}, 1, 2);
+  ExpectProduct({{2, 64, 700, 1300, true, true}}, 7, 3);
+  ExpectProduct({{1, 127, 2300, 70, false, true}}, 13, 1);
+}
+
+// A rank that has some rows and columns of a product makes the bits that one rank has of them, whether the product is
+// turned or not: of a transposed right operand it is where there are more columns than rows.
 TEST(PackedProductTest, APartHasTheBitsOfTheWhole) {
-  const Problem whole = {{1, 600, 300, 1500}};
-  const Tensor left = Random(DType::kF32, whole.left_size(), 1), right = Random(DType::kF32, whole.right_size(), 2);
-  const std::vector<float> all = Multiply(whole, left, right, 1);
-  for (const auto& [row, rows, column, columns] : {std::tuple{0, 300, 0, 300}, std::tuple{300, 300, 0, 300},
-                                                   std::tuple{0, 600, 37, 101}, std::tuple{259, 341, 199, 101}}) {
-    Contraction part = whole.contraction();
-    part.rows[0].extent = rows, part.columns[0].extent = columns;
-    const DType types[3] = {DType::kF32, DType::kF32, DType::kF32};
-    absl::StatusOr<std::unique_ptr<Product>> product = CreatePackedProduct(part, types, 1);
-    ASSERT_TRUE(product.ok()) << product.status().message();
-    std::vector<float> got(whole.result_size());
-    std::vector<char> workspace((*product)->workspace_bytes());
-    ASSERT_TRUE((*product)
-                    ->Run(left.values.data() + row * part.rows[0].stride[kLeft], right.values.data() + column,
-                          got.data(), workspace.data())
-                    .ok());
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) {
-        ASSERT_EQ(got[i * 302 + j], all[(row + i) * 302 + column + j])
-            << row << " + " << i << ", " << column << " + " << j;
+  for (bool transposed : {false, true}) {
+    const Problem whole = {{1, 600, 300, 1500, false, transposed}};
+    const Tensor left = Random(DType::kF32, whole.left_size(), 1), right = Random(DType::kF32, whole.right_size(), 2);
+    const std::vector<float> all = Multiply(whole, left, right, 1);
+    for (const auto& [row, rows, column, columns] :
+         {std::tuple{0, 300, 0, 300}, std::tuple{300, 300, 0, 300}, std::tuple{0, 600, 37, 101},
+          std::tuple{259, 341, 199, 101}, std::tuple{17, 256, 0, 300}}) {
+      Contraction part = whole.contraction();
+      part.rows[0].extent = rows, part.columns[0].extent = columns;
+      const DType types[3] = {DType::kF32, DType::kF32, DType::kF32};
+      absl::StatusOr<std::unique_ptr<Product>> product = CreatePackedProduct(part, types, 1);
+      ASSERT_TRUE(product.ok()) << product.status().message();
+      std::vector<float> got(whole.result_size());
+      std::vector<char> workspace((*product)->workspace_bytes());
+      ASSERT_TRUE((*product)
+                      ->Run(left.values.data() + row * part.rows[0].stride[kLeft],
+                            right.values.data() + column * part.columns[0].stride[kRight], got.data(), workspace.data())
+                      .ok());
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j) {
+          ASSERT_EQ(got[i * 302 + j], all[(row + i) * 302 + column + j])
+              << transposed << ": " << row << " + " << i << ", " << column << " + " << j;
+        }
       }
     }
   }
@@ -190,7 +201,9 @@ TEST(PackedProductTest, LongSumsStayAccurate) {
 TEST(PackedProductTest, RefusesWhatIsSmallOrHasGapsBothWays) {
   const DType types[3] = {DType::kF32, DType::kF32, DType::kF32};
   for (const Problem& small :
-       {Problem{{1, 255, 64, 32}}, Problem{{1, 256, 63, 32}}, Problem{{1, 256, 64, 31}}, Problem{{1, 0, 64, 32}}}) {
+       {Problem{{1, 255, 64, 32}}, Problem{{1, 256, 63, 32}}, Problem{{1, 256, 64, 31}}, Problem{{1, 0, 64, 32}},
+        Problem{{1, 0, 64, 32, false, true}}, Problem{{1, 47, 64, 32, false, true}},
+        Problem{{1, 65, 200, 32, false, true}}, Problem{{1, 64, 64, 32, false, true}}}) {
     EXPECT_EQ(CreatePackedProduct(small.contraction(), types, 1).status().code(), absl::StatusCode::kUnimplemented);
   }
   Contraction gaps = Problem{{1, 256, 70, 33}}.contraction();
