@@ -17,12 +17,16 @@ inline constexpr int kTileColumns = 64;
 class Microkernel {
  public:
   Microkernel() = default;
-  // Strides of rows, in elements. kUnimplemented where the library has no code for this processor.
-  static absl::StatusOr<Microkernel> Create(int rows, int inner, int left_stride, int result_stride);
-  void operator()(const float* left, const float* right, float* result) const { code_(right, left, result); }
+  // Strides of rows, in elements. `fetches`: the place of the next 64 columns of the result comes to the caches
+  // meanwhile, as they are made next. kUnimplemented where the library has no code for this processor.
+  static absl::StatusOr<Microkernel> Create(int rows, int inner, int left_stride, int result_stride, bool fetches);
+  void operator()(const float* left, const float* right, float* result) const {
+    code_(right, left, result, right, result + kTileColumns, result);
+  }
 
  private:
   // The library has columns next to each other: what it is told is the transposed product.
+  // The last three are what it may prefetch.
   using Code = void (*)(const float* right, const float* left, float* result, ...);
   explicit Microkernel(Code code) : code_(code) {}
 

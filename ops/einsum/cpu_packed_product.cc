@@ -107,7 +107,7 @@ class PackedProduct : public Product {
       const int64_t stride = in_tile ? kTileColumns : result_stride_;
       WEFT_ASSIGN_OR_RETURN(kernels_[fewer_rows][fewer_terms][in_tile],
                             Microkernel::Create(static_cast<int>(rows), static_cast<int>(terms),
-                                                static_cast<int>(row_stride_), static_cast<int>(stride)));
+                                                static_cast<int>(row_stride_), static_cast<int>(stride), !in_tile));
     }
     return absl::OkStatus();
   }

@@ -125,6 +125,10 @@ std::vector<Shape> ShapesOf(int tokens) {
     shapes.push_back({in, out, tokens, true, false});
   }
   shapes.push_back({tokens, 50304, 768, false, true});
+  if (tokens >= 256) {
+    shapes.push_back({tokens, 768, 50304});
+    shapes.push_back({50304, 768, tokens, true, false});
+  }
   return shapes;
 }
 
@@ -136,7 +140,7 @@ int PrintShapes(int threads, const OpenBlas& library) {
       Operands operands(shape);
       const double einsum = EinsumRate(shape, threads, operands);
       if (einsum == 0) return 1;
-      std::printf("  %5d x %4d%s  %4d x %5d%s  %7.1f", shape.rows, shape.inner, shape.left_transposed ? "'" : " ",
+      std::printf("  %5d x %5d%s  %5d x %5d%s  %7.1f", shape.rows, shape.inner, shape.left_transposed ? "'" : " ",
                   shape.inner, shape.columns, shape.right_transposed ? "'" : " ", einsum);
       if (library.is_there()) {
         const double other = library.Rate(shape, operands);
