@@ -21,7 +21,8 @@ constexpr int64_t kBlockRows = 256, kMostTerms = 1024;
 // What is packed at a time: 8 MiB of each operand. With less, the other one would be packed too often.
 constexpr int64_t kMostRows = 2048, kMostColumns = 2048;
 constexpr int64_t kTileFloats = kBlockRows * kTileColumns;
-constexpr int64_t kPackedRows = 64;  // by a thread at a time: as much as a tile
+constexpr int64_t kPackedRows = 64;    // by a thread at a time: as much as a tile
+constexpr int64_t kStoredColumns = 8;  // that are transposed at a time, on their way to a turned result
 // Rows of a power of two would lie in the same places of a cache.
 constexpr int64_t kGap = 16;
 // How often a copied element of the right operand has to be used, so that the copy pays: float32 could be multiplied
@@ -45,11 +46,9 @@ struct Strides {
 
 Axis OnlyOf(const std::vector<Axis>& axes) { return axes.empty() ? Axis{1, {1, 1, 1}} : axes[0]; }
 
-// Whether the transposed product copies less: its left operand, which is larger, is read where it lies.
-bool IsBetterTurned(const Contraction& contraction, const DType (&types)[3]) {
-  for (DType type : types) {
-    if (type != DType::kF32) return false;
-  }
+// Whether the transposed product copies less: the larger operand is its left one, of which float32 is read where it
+// lies, and other types are copied as they lie.
+bool IsBetterTurned(const Contraction& contraction) {
   return OnlyOf(contraction.inner).stride[kRight] == 1 &&
          OnlyOf(contraction.columns).extent > OnlyOf(contraction.rows).extent;
 }
@@ -72,7 +71,7 @@ Contraction Turned(Contraction contraction) {
 
 class PackedProduct : public Product {
  public:
-  // `turned`: the contraction is; Run() takes the operands in the order that they had before.
+  // `turned`: the contraction and the types are; Run() takes the operands in the order that they had before.
   PackedProduct(const Contraction& contraction, const DType (&types)[3], int threads, bool turned)
       : batch_(contraction.batch),
         types_{types[0], types[1], types[2]},
@@ -229,7 +228,8 @@ class PackedProduct : public Product {
     kernels[Apart() || !in_place](work.rows + row * row_stride_, work.tiles + column * work.sides.inner,
                                   in_place ? kept : tile);
     if (!work.begins) Add(tile, kTileColumns, rows, columns, kept, kept_stride);
-    if (Apart() ? work.ends : work.begins && !in_place) Store(Apart() && !OnePart() ? kept : tile, rows, columns, result);
+    if (Apart() ? work.ends : work.begins && !in_place)
+      Store(Apart() && !OnePart() ? kept : tile, rows, columns, result);
   }
 
   char* ResultAt(char* result, int64_t row, int64_t column) const {
@@ -239,7 +239,12 @@ class PackedProduct : public Product {
 
   void Store(const float* tile, int64_t rows, int64_t columns, char* result) const {
     if (!turned_) return Unpack(tile, kTileColumns, rows, columns, types_[kResult], result, result_stride_);
-    Pack({tile, DType::kF32, 1, kTileColumns}, columns, rows, reinterpret_cast<float*>(result), result_stride_);
+    float stored[kStoredColumns * kBlockRows];
+    for (int64_t column = 0; column < columns; column += kStoredColumns) {
+      const int64_t count = std::min(kStoredColumns, columns - column);
+      Pack({tile + column, DType::kF32, 1, kTileColumns}, count, rows, stored, kBlockRows);
+      Unpack(stored, kBlockRows, count, rows, types_[kResult], ResultAt(result, 0, column), result_stride_);
+    }
   }
 
   const std::vector<Axis> batch_;
@@ -249,10 +254,10 @@ class PackedProduct : public Product {
   int64_t batches_ = 1;
   Sides sides_, most_;  // of a product, and of what is packed at a time
   Strides left_, right_;
-  int64_t row_stride_;     // of the left operand as the kernels read it
-  int64_t result_stride_;  // of the dim whose elements do not lie next to each other
-  bool in_place_;                       // that is where it lies
-  Microkernel kernels_[2][2][2];        // of fewer rows, of fewer terms, to a tile
+  int64_t row_stride_;            // of the left operand as the kernels read it
+  int64_t result_stride_;         // of the dim whose elements do not lie next to each other
+  bool in_place_;                 // that is where it lies
+  Microkernel kernels_[2][2][2];  // of fewer rows, of fewer terms, to a tile
 };
 
 }  // namespace
@@ -261,9 +266,8 @@ absl::StatusOr<std::unique_ptr<Product>> CreatePackedProduct(const Contraction& 
                                                              int threads) {
   const Axis rows = OnlyOf(contraction.rows), columns = OnlyOf(contraction.columns);
   const Axis inner = OnlyOf(contraction.inner);
-  const bool turned = IsBetterTurned(contraction, types);
-  if (HasTooFewRows(rows.extent, types, turned) || columns.extent < kFewestColumns ||
-      inner.extent < kFewestInner) {
+  const bool turned = IsBetterTurned(contraction);
+  if (HasTooFewRows(rows.extent, types, turned) || columns.extent < kFewestColumns || inner.extent < kFewestInner) {
     return absl::UnimplementedError("expected matrices of some size, got small ones");
   }
   if ((inner.stride[kLeft] != 1 && rows.stride[kLeft] != 1) ||
@@ -273,8 +277,9 @@ absl::StatusOr<std::unique_ptr<Product>> CreatePackedProduct(const Contraction& 
   const double work = static_cast<double>(rows.extent) * static_cast<double>(columns.extent) *
                       static_cast<double>(inner.extent) / kWorkOfThread;
   const int of_threads = static_cast<int>(std::min<double>(std::max(work, 1.0), std::max(threads, 1)));
-  auto product =
-      std::make_unique<PackedProduct>(turned ? Turned(contraction) : contraction, types, of_threads, turned);
+  const DType turned_types[3] = {types[kRight], types[kLeft], types[kResult]};
+  auto product = turned ? std::make_unique<PackedProduct>(Turned(contraction), turned_types, of_threads, true)
+                        : std::make_unique<PackedProduct>(contraction, types, of_threads, false);
   WEFT_RETURN_IF_ERROR(product->Init());
   return product;
 }

@@ -20,11 +20,13 @@ namespace {
 
 struct Problem : ProductProblem {
   DType operands = DType::kF32, result = DType::kF32;
+  DType right = operands;
 
   std::string Text() const {
     return std::to_string(batch) + " x " + std::to_string(rows) + " x " + std::to_string(columns) + " x " +
            std::to_string(inner) + (left_transposed ? ", left transposed" : "") +
-           (right_transposed ? ", right transposed" : "") + ", " + NameOf(operands) + " -> " + NameOf(result);
+           (right_transposed ? ", right transposed" : "") + ", " + NameOf(operands) + ", " + NameOf(right) + " -> " +
+           NameOf(result);
   }
 };
 
@@ -70,7 +72,7 @@ Tensor Random(DType type, int64_t n, uint64_t seed) {
 
 // What is there before a product is NaN: it is neither read nor, beyond a row, written.
 std::vector<float> Multiply(const Problem& problem, const Tensor& left, const Tensor& right, int threads) {
-  const DType types[3] = {problem.operands, problem.operands, problem.result};
+  const DType types[3] = {problem.operands, problem.right, problem.result};
   absl::StatusOr<std::unique_ptr<Product>> product = CreatePackedProduct(problem.contraction(), types, threads);
   EXPECT_TRUE(product.ok()) << product.status().message();
   if (!product.ok()) return {};
@@ -84,14 +86,14 @@ std::vector<float> Multiply(const Problem& problem, const Tensor& left, const Te
 
 std::vector<float> Multiply(const Problem& problem, int threads = 1) {
   return Multiply(problem, Random(problem.operands, problem.batch * problem.left_size(), 1),
-                  Random(problem.operands, problem.batch * problem.right_size(), 2), threads);
+                  Random(problem.right, problem.batch * problem.right_size(), 2), threads);
 }
 
 // Checks every `step`-th element.
 void ExpectProduct(const Problem& problem, int64_t step, int threads) {
   SCOPED_TRACE(problem.Text());
   const Tensor left = Random(problem.operands, problem.batch * problem.left_size(), 1);
-  const Tensor right = Random(problem.operands, problem.batch * problem.right_size(), 2);
+  const Tensor right = Random(problem.right, problem.batch * problem.right_size(), 2);
   const std::vector<float> got = Multiply(problem, left, right, threads);
   ASSERT_FALSE(got.empty());
   for (int64_t b = 0; b < problem.batch; ++b) {
@@ -132,9 +134,17 @@ TEST(PackedProductTest, FewRowsOfNarrowTypes) {
   ExpectProduct({{1, 65, 100, 1300, true, true}, DType::kF16, DType::kF32}, 1, 2);
 }
 
+TEST(PackedProductTest, OperandsOfTwoTypes) {
+  for (bool transposed : {false, true}) {  // turned, then
+    ExpectProduct({{1, 256, 300, 200, false, transposed}, DType::kF32, DType::kF32, DType::kBF16}, 7, 2);
+    ExpectProduct({{1, 256, 300, 200, true, transposed}, DType::kF16, DType::kF16, DType::kF32}, 7, 2);
+  }
+}
+
 TEST(PackedProductTest, ThreadsDoNotChangeABit) {
   for (const Problem& problem : {Problem{{1, 446, 540, 2925, true, false}}, Problem{{2, 367, 1178, 513, false, true}},
-                                 Problem{{1, 300, 200, 2100, false, false}, DType::kBF16, DType::kBF16}}) {
+                                 Problem{{1, 300, 200, 2100, false, false}, DType::kBF16, DType::kBF16},
+                                 Problem{{1, 200, 1100, 2100, false, true}, DType::kBF16, DType::kBF16}}) {
     const std::vector<float> one = Multiply(problem, 1);
     for (int threads : {2, 3, 5, 16}) {
       const std::vector<float> got = Multiply(problem, threads);

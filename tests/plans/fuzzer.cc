@@ -57,8 +57,8 @@ absl::StatusOr<std::vector<std::string>> Compile(const std::string& folder) {
   return files;
 }
 
-// Whether a buffer is as large as what it is a view of, for all of a plan's. Where one is smaller, other buffers may lie
-// in the rest while only that part is needed, and the bound, which counts whole buffers, may exceed the arena.
+// Whether a buffer is as large as what it is a view of, for all of a plan's. Where one is smaller, other buffers may
+// lie in the rest while only that part is needed, and the bound, which counts whole buffers, may exceed the arena.
 bool HasWholeViewsOnly(const Plan& plan) {
   for (const Program& program : ProgramsOf(plan)) {
     for (size_t b = 0; b < program.root.size(); ++b) {

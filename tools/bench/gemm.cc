@@ -1,6 +1,6 @@
 // Rates of matrix products by Weft's einsum, and in float32 by OpenBLAS where it is installed.
-//   gemm THREADS [bf16]   the best of both at 1024 and 2048: what training rates are put beside
-//   gemm THREADS shapes   both at the shapes of GPT-2 124M
+//   gemm THREADS [bf16]          the best of both at 1024 and 2048: what training rates are put beside
+//   gemm THREADS shapes [bf16]   both at the shapes of GPT-2 124M
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -132,17 +132,20 @@ std::vector<Shape> ShapesOf(int tokens) {
   return shapes;
 }
 
-int PrintShapes(int threads, const OpenBlas& library) {
-  std::printf("GFLOP/s of products on %d thread%s%s\n", threads, threads == 1 ? "" : "s",
-              library.is_there() ? "; OpenBLAS in parentheses" : "; no libopenblas.so.0 beside them");
+int PrintShapes(int threads, weft::DType type, const OpenBlas& library) {
+  const bool beside = library.is_there() && type == weft::DType::kF32;
+  std::printf("GFLOP/s of products in %s on %d thread%s%s\n", weft::NameOf(type), threads, threads == 1 ? "" : "s",
+              beside               ? "; OpenBLAS in parentheses"
+              : library.is_there() ? ""
+                                   : "; no libopenblas.so.0 beside them");
   for (int tokens : {1, 8, 64, 256, 1024}) {
     for (const Shape& shape : ShapesOf(tokens)) {
       Operands operands(shape);
-      const double einsum = EinsumRate(shape, threads, operands);
+      const double einsum = EinsumRate(shape, threads, operands, type);
       if (einsum == 0) return 1;
       std::printf("  %5d x %5d%s  %5d x %5d%s  %7.1f", shape.rows, shape.inner, shape.left_transposed ? "'" : " ",
                   shape.inner, shape.columns, shape.right_transposed ? "'" : " ", einsum);
-      if (library.is_there()) {
+      if (beside) {
         const double other = library.Rate(shape, operands);
         std::printf("  (%7.1f)  %5.2f", other, einsum / other);
       }
@@ -158,13 +161,13 @@ int PrintShapes(int threads, const OpenBlas& library) {
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const OpenBlas library(threads);
-  if (argc > 2 && std::string(argv[2]) == "shapes") return PrintShapes(threads, library);
-  const bool narrow = argc > 2 && std::string(argv[2]) == "bf16";
+  const bool narrow = std::string(argv[argc - 1]) == "bf16";
+  const weft::DType type = narrow ? weft::DType::kBF16 : weft::DType::kF32;
+  if (argc > 2 && std::string(argv[2]) == "shapes") return PrintShapes(threads, type, library);
   double einsum = 0, other = 0;
   for (int n : {1024, 2048}) {
     Operands operands({n, n, n});
-    einsum =
-        std::max(einsum, EinsumRate({n, n, n}, threads, operands, narrow ? weft::DType::kBF16 : weft::DType::kF32));
+    einsum = std::max(einsum, EinsumRate({n, n, n}, threads, operands, type));
     if (narrow) continue;
     other = std::max(other, library.Rate({n, n, n}, operands));
   }
