@@ -27,8 +27,8 @@ void SoftmaxStep(float* __restrict scores, int64_t valid, int64_t columns, float
   const float block = Maximum(scores, used);
   const float now = block > before ? block : before;
   const float shift = now == -__builtin_inff() ? 0.0f : now;
-  for (int64_t j = 0; j < used; ++j) scores[j] = Exp(scores[j] - shift);
-  const float shrink = Exp(before - shift);
+  for (int64_t j = 0; j < used; ++j) scores[j] = ExpOrZero(scores[j] - shift);
+  const float shrink = ExpOrZero(before - shift);
   *largest = now;
   *sum = *sum * shrink + Sum(scores, used);
   if (now != before) {
@@ -130,7 +130,7 @@ int64_t BackwardScratch(const HeadShape& shape) {
 void ScoreGradient(float* __restrict s, float* __restrict dp, int64_t valid, int64_t columns, float lse, float delta) {
   const float shift = lse == -__builtin_inff() ? 0.0f : lse;  // where no key is seen, every score is -infinity
   for (int64_t j = 0; j < valid; ++j) {
-    const float p = Exp(s[j] - shift);
+    const float p = ExpOrZero(s[j] - shift);
     s[j] = p;
     dp[j] = p * (dp[j] - delta);
   }

@@ -69,6 +69,15 @@ TEST(VectorMathTest, Exp) {
   EXPECT_TRUE(std::isnan(Exp(kNan)));
 }
 
+TEST(VectorMathTest, ExpOrZero) {
+  auto exp = [](float x) { return ExpOrZero(x); };
+  EXPECT_LE(LargestError(exp, ReferenceExp, -87.0f, 88.7228f), 1.5);
+  for (float x : {-kInfinity, -200.0f, -103.0f, -87.5f}) EXPECT_EQ(ExpOrZero(x), 0.0f) << x;
+  EXPECT_GE(ExpOrZero(-87.0f), std::numeric_limits<float>::min());
+  EXPECT_EQ(ExpOrZero(kInfinity), kInfinity);
+  EXPECT_TRUE(std::isnan(ExpOrZero(std::nanf(""))));
+}
+
 TEST(VectorMathTest, Sigmoid) {
   EXPECT_LE(LargestError([](float x) { return Sigmoid(x); }, ReferenceSigmoid, -87.0f, kInfinity), 3.0);
   EXPECT_EQ(Sigmoid(-kInfinity), 0.0f);
