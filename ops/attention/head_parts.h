@@ -67,6 +67,16 @@ float Sum(const float* a, int64_t n) {
   return sum;
 }
 
+// Halves the lanes until one is left: one by one they would wait for each other.
+float LargestLane(Vector lanes) {
+  for (int half = kWidth / 2; half > 0; half /= 2) {
+    Vector other = lanes;
+    for (int lane = 0; lane < half; ++lane) other[lane] = lanes[lane + half];
+    lanes = other > lanes ? other : lanes;
+  }
+  return lanes[0];
+}
+
 // n > 0, a multiple of kWidth.
 float Maximum(const float* a, int64_t n) {
   Vector largest = Load(a);
@@ -74,9 +84,7 @@ float Maximum(const float* a, int64_t n) {
     const Vector next = Load(a + j);
     largest = next > largest ? next : largest;
   }
-  float result = largest[0];
-  for (int lane = 1; lane < kWidth; ++lane) result = largest[lane] > result ? largest[lane] : result;
-  return result;
+  return LargestLane(largest);
 }
 
 // scores[rows x columns] = left[rows x depth] packed^T for the keys from `key`; whole vectors.

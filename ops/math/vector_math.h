@@ -95,8 +95,9 @@ WEFT_ALWAYS_INLINE float Exp(float x) {
   return value * math_internal::PowerOfTwo(half) * math_internal::PowerOfTwo(reduced.n - half);
 }
 
-// Likewise, but 0 below -87, where the value is subnormal or nearly so: a processor takes a hundred times as long to make
-// such a number. For weights beside one of 1, which it would not change; of what is hidden, -infinity, the weight is 0.
+// Likewise, but 0 below -87, where the value is subnormal or nearly so: a processor takes a hundred times as long to
+// make such a number. For weights beside one of 1, which it would not change; of what is hidden, -infinity, the weight
+// is 0.
 WEFT_ALWAYS_INLINE float ExpOrZero(float x) {
   const float value = Exp(x < -87.0f ? -87.0f : x);
   return x < -87.0f ? 0.0f : value;
