@@ -28,6 +28,8 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
   if (!contraction.columns.empty() && contraction.columns[0].stride[kResult] != 1) {
     return absl::UnimplementedError("expected columns next to each other in the result");
   }
+  absl::StatusOr<std::unique_ptr<Product>> row = CreateRowProduct(contraction, types, threads);
+  if (row.ok()) return row;
   const auto any = [&types](DType type) {
     return types[kLeft] == type || types[kRight] == type || types[kResult] == type;
   };
@@ -37,8 +39,6 @@ absl::StatusOr<std::unique_ptr<Product>> CreateProduct(const Contraction& contra
   }
   if (any(DType::kF16)) return absl::UnimplementedError("expected f32 or bf16, got f16");
   if (any(DType::kBF16)) return CreateOneDnnProduct(contraction, types, threads);
-  absl::StatusOr<std::unique_ptr<Product>> row = CreateRowProduct(contraction, threads);
-  if (row.ok()) return row;
   const Sgemm library = OneDnnSgemm();
   return CreateFloatProduct(contraction, threads, library != nullptr ? library : &PlainSgemm);
 }

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "ops/abi/float_types.h"
 #include "tests/support/kernel_testing.h"
 
 namespace weft::einsum {
 namespace {
 
-constexpr float kUntouched = 1234.5f;
+constexpr float kUntouched = 1232;  // bf16 and f16 have it
+constexpr DType kFloats[3] = {DType::kF32, DType::kF32, DType::kF32};
 
 std::vector<float> Random(int64_t n, uint64_t seed) {
   const testing::Values values = testing::RandomValues(n, seed);
@@ -36,18 +38,47 @@ struct Problem {
   }
 };
 
-std::vector<float> Multiply(const Problem& it, int threads, const std::vector<float>& rows,
-                            const std::vector<float>& matrices) {
-  std::vector<float> result(it.batch * (it.columns + 2), kUntouched);
-  auto product = CreateRowProduct(it.contraction(), threads);
-  EXPECT_TRUE(product.ok()) << product.status().message();
-  if (product.ok()) EXPECT_TRUE((*product)->Run(rows.data(), matrices.data(), result.data(), nullptr).ok());
-  return result;
+// Numbers as elements of a type, and back.
+template <typename T>
+std::vector<char> As(const std::vector<float>& numbers) {
+  std::vector<char> bytes(numbers.size() * sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) reinterpret_cast<T*>(bytes.data())[i] = Narrow<T>(numbers[i]);
+  return bytes;
+}
+std::vector<char> As(DType type, const std::vector<float>& numbers) {
+  return type == DType::kF32 ? As<float>(numbers) : type == DType::kBF16 ? As<BFloat16>(numbers) : As<Float16>(numbers);
+}
+template <typename T>
+std::vector<float> From(const std::vector<char>& bytes) {
+  std::vector<float> numbers(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = Widen(reinterpret_cast<const T*>(bytes.data())[i]);
+  return numbers;
+}
+std::vector<float> From(DType type, const std::vector<char>& bytes) {
+  return type == DType::kF32 ? From<float>(bytes) : type == DType::kBF16 ? From<BFloat16>(bytes) : From<Float16>(bytes);
 }
 
-void ExpectProduct(const Problem& it) {
-  const std::vector<float> rows = Random(it.batch * (it.inner + 3), 1), matrices = Random(it.batch * it.matrix(), 2);
-  const std::vector<float> got = Multiply(it, 1, rows, matrices);
+std::vector<float> Multiply(const Problem& it, int threads, const std::vector<float>& rows,
+                            const std::vector<float>& matrices, const DType (&types)[3] = kFloats) {
+  std::vector<char> result = As(types[kResult], std::vector<float>(it.batch * (it.columns + 2), kUntouched));
+  auto product = CreateRowProduct(it.contraction(), types, threads);
+  EXPECT_TRUE(product.ok()) << product.status().message();
+  if (!product.ok()) return {};
+  std::vector<char> workspace((*product)->workspace_bytes());
+  const absl::Status status = (*product)->Run(As(types[kLeft], rows).data(), As(types[kRight], matrices).data(),
+                                              result.data(), workspace.data());
+  EXPECT_TRUE(status.ok());
+  return From(types[kResult], result);
+}
+
+// What rounding to a type changes of a number at most, as a part of it.
+double UnitOf(DType type) { return type == DType::kF32 ? 6e-8 : type == DType::kBF16 ? 0x1p-8 : 0x1p-11; }
+
+void ExpectProduct(const Problem& it, const DType (&types)[3] = kFloats) {
+  const auto rounded = [](DType type, const std::vector<float>& numbers) { return From(type, As(type, numbers)); };
+  const std::vector<float> rows = rounded(types[kLeft], Random(it.batch * (it.inner + 3), 1)),
+                           matrices = rounded(types[kRight], Random(it.batch * it.matrix(), 2));
+  const std::vector<float> got = Multiply(it, 1, rows, matrices, types);
   for (int64_t b = 0; b < it.batch; ++b) {
     const float* result = got.data() + b * (it.columns + 2);
     for (int64_t c = 0; c < it.columns; ++c) {
@@ -58,11 +89,12 @@ void ExpectProduct(const Problem& it) {
         want += term;
         size += std::fabs(term);
       }
-      ASSERT_NEAR(result[c], want, static_cast<double>(it.inner) * 6e-8 * size) << "column " << c << " of " << b;
+      const double bound = static_cast<double>(it.inner) * 6e-8 * size + UnitOf(types[kResult]) * std::fabs(want);
+      ASSERT_NEAR(result[c], want, bound) << "column " << c << " of " << b;
     }
     EXPECT_EQ(result[it.columns], kUntouched);
   }
-  for (int threads : {2, 3, 7}) EXPECT_EQ(Multiply(it, threads, rows, matrices), got) << threads;
+  for (int threads : {2, 3, 7}) EXPECT_EQ(Multiply(it, threads, rows, matrices, types), got) << threads;
 }
 
 TEST(RowProductTest, ShapesAndThreads) {
@@ -73,6 +105,20 @@ TEST(RowProductTest, ShapesAndThreads) {
     ExpectProduct({1, 3000, 900, transposed});  // enough for several threads
     ExpectProduct({5, 700, 410, transposed});
     ExpectProduct({3, 9, 70, transposed});
+  }
+}
+
+TEST(RowProductTest, NarrowTypes) {
+  for (DType left : {DType::kF32, DType::kBF16, DType::kF16}) {
+    for (DType right : {DType::kF32, DType::kBF16, DType::kF16}) {
+      for (DType result : {DType::kF32, DType::kBF16, DType::kF16}) {
+        for (bool transposed : {false, true}) {
+          ExpectProduct({1, 4099, 70, transposed}, {left, right, result});
+          ExpectProduct({1, 3000, 900, transposed}, {left, right, result});
+          ExpectProduct({3, 19, 150, transposed}, {left, right, result});
+        }
+      }
+    }
   }
 }
 
@@ -96,13 +142,16 @@ TEST(RowProductTest, AnEmptySumIsZero) {
   }
 }
 
-TEST(RowProductTest, RefusesSeveralRowsAndGapsInARow) {
+TEST(RowProductTest, RefusesSeveralRowsGapsInARowAndOtherTypes) {
   Contraction rows = Problem{1, 4, 5, false}.contraction();
   rows.rows = {{2, {5, 0, 4}}};
-  EXPECT_EQ(CreateRowProduct(rows, 1).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(CreateRowProduct(rows, kFloats, 1).status().code(), absl::StatusCode::kUnimplemented);
   Contraction gaps = Problem{1, 4, 5, false}.contraction();
   gaps.inner[0].stride[kLeft] = 2;
-  EXPECT_EQ(CreateRowProduct(gaps, 1).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(CreateRowProduct(gaps, kFloats, 1).status().code(), absl::StatusCode::kUnimplemented);
+  const Contraction one = Problem{1, 4, 5, false}.contraction();
+  EXPECT_EQ(CreateRowProduct(one, {DType::kF32, DType::kF64, DType::kF32}, 1).status().code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace
