@@ -104,12 +104,14 @@ class AttentionKernel : public Kernel {
                const int64_t key_at = problem_.KeyOffset(b, head / problem_.group());
                Staged<T> staged(scratch + inner_floats_, shape.depth);
                const Rows room = staged.Room(out + at, stride, shape.queries);
+               const auto mask = problem_.Mask(inputs, b, head);
+               const int64_t seen = attention::SeenByAny(shape, mask, begin, end);
                functions_.forward(
                    shape,
                    {staged.Load(q + query_at, problem_.query_row(), shape.queries, begin, end),
-                    staged.Load(k + key_at, key_stride, shape.keys), staged.Load(v + key_at, key_stride, shape.keys),
-                    room, lse ? lse + (b * heads + head) * shape.queries : nullptr, problem_.Bias(inputs, b, head),
-                    problem_.Mask(inputs, b, head)},
+                    staged.Load(k + key_at, key_stride, shape.keys, 0, seen),
+                    staged.Load(v + key_at, key_stride, shape.keys, 0, seen), room,
+                    lse ? lse + (b * heads + head) * shape.queries : nullptr, problem_.Bias(inputs, b, head), mask},
                    begin, end, scratch);
                staged.Store(room, out + at, stride, begin, end);
              });

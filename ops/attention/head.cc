@@ -82,25 +82,10 @@ void ForwardBlock(const HeadShape& shape, const ForwardHead& head, int64_t first
   }
 }
 
-// The keys up to the last block of which any of the rows sees one: a mask may hide all behind, as those that a cache
-// does not have yet.
-int64_t SeenByAny(const HeadShape& shape, const ForwardHead& head, int64_t begin, int64_t end) {
-  int64_t seen = begin < end ? shape.Limit(end - 1) : 0;
-  if (head.mask.data == nullptr) return seen;
-  int64_t last = 0;
-  for (int64_t row = begin; row < end; ++row) {
-    const uint8_t* mask = head.mask.data + row * head.mask.row;
-    int64_t key = seen;
-    while (key > last && mask[(key - 1) * head.mask.key] == 0) --key;
-    last = Larger(last, key);
-  }
-  return Smaller(seen, RoundUp(last, kKeyBlock));
-}
-
 void Forward(const HeadShape& whole, const ForwardHead& head, int64_t begin, int64_t end, float* scratch) {
   Pieces pieces(scratch);
   HeadShape shape = whole;
-  shape.keys = shape.seen = SeenByAny(whole, head, begin, end);
+  shape.keys = shape.seen = SeenByAny(whole, head.mask, begin, end);
   const int64_t padded = PaddedDepth(shape);
   float* packed_k = pieces.Take(PackedKeys(shape) * shape.depth);
   float* v = pieces.Take(shape.keys * padded);

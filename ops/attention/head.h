@@ -43,11 +43,26 @@ struct OfHeadScores {
   int64_t row = 0, key = 0;
 };
 
+// The keys up to the last one that any of the query rows [begin, end) sees: a mask may hide all behind, as those that a
+// cache does not have yet.
+inline int64_t SeenByAny(const HeadShape& shape, const OfHeadScores<const uint8_t>& mask, int64_t begin, int64_t end) {
+  const int64_t seen = begin < end ? shape.Limit(end - 1) : 0;
+  if (mask.data == nullptr) return seen;
+  int64_t last = 0;
+  for (int64_t row = begin; row < end; ++row) {
+    const uint8_t* const of_row = mask.data + row * mask.row;
+    int64_t key = seen;
+    while (key > last && of_row[(key - 1) * mask.key] == 0) --key;
+    last = key;
+  }
+  return last;
+}
+
 // out = softmax(scale q k^T + bias) v for query rows [begin, end); lse (may be null), one a row, is the
 // log of the softmax's denominator. A row that sees no key gives zeros and -infinity. Keys are
 // visited in blocks with a running maximum (Milakov and Gimelshein, "Online normalizer calculation
 // for softmax", 2018), so scratch does not grow with queries; a row's value does not depend on
-// `begin` and `end`.
+// `begin` and `end`. Keys and values behind those that SeenByAny() gives are not read.
 struct ForwardHead {
   ConstRows q, k, v;
   Rows out;
