@@ -57,9 +57,15 @@ std::vector<Small> Smallest::find(size_t most) {
       near.push_back({*bytes, choice});
   }
   std::sort(near.begin(), near.end());
-  near.resize(std::min(near.size(), most));
-  std::vector<Small> all;
+  // A start too: with another layout it may need less than what a descent has come to with the first.
+  const std::vector<Choice> starts = space_.starts();
+  std::vector<Choice> candidates;
   for (const auto &[bytes, choice] : near) {
+    if (candidates.size() < most || std::find(starts.begin(), starts.end(), choice) != starts.end())
+      candidates.push_back(choice);
+  }
+  std::vector<Small> all;
+  for (const Choice &choice : candidates) {
     for (int64_t layout : layouts_(choice)) {
       for (Choice scheduled : space_.schedulesOf(choice)) {
         scheduled.layout = layout;

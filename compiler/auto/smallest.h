@@ -21,8 +21,8 @@ struct Small {
 };
 
 /// From several starts to the first neighbour that needs less, until none does: with one schedule, and all recomputed.
-/// What needs least is then looked at with every schedule, policy and layout. Nothing of that depends on the memory
-/// that a device has. For one thread.
+/// What needs least, and where each began, is then looked at with every schedule, policy and layout. Nothing of that
+/// depends on the memory that a device has. For one thread.
 class Smallest {
 public:
   /// Of a choice and a policy; kResourceExhausted ends the search.
