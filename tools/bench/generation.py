@@ -1,5 +1,6 @@
 """Generation beside transformers: the same weights, prompt and tokens, in turn."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -16,7 +17,7 @@ def has_transformers():
 
 
 def generate(tools, quick):
-    print("Generation, float32, a prompt of %d tokens, %d more (medians of %d rounds)" % (PROMPT, TOKENS, ROUNDS))
+    print("Generation, a prompt of %d tokens, %d more (medians of %d rounds)" % (PROMPT, TOKENS, ROUNDS))
     beside = has_transformers()
     if not beside:
         print("  python3 has no transformers: Weft alone")
@@ -27,24 +28,24 @@ def generate(tools, quick):
     tools.run("weft-run", plan, "--data", tools.path("corpus.txt"), "--steps", "0", "--checkpoint-dir", weights, "--quiet")
     tools.run("weft-export", weights, "-o", folder, "--models", os.path.join(tools.root, "models"), "--quiet")
     prompt = ",".join(str(7919 * i % 251) for i in range(PROMPT))
-    for threads in (1, 2):
+    for precision, threads in itertools.product(("F32", "BF16"), (1, 2)):
+        job = [tools.job(name), *model, "precision.compute=" + precision, "--init", weights, "--prompt-ids", prompt,
+               "--tokens", str(TOKENS), "--end", "none", "--threads", str(threads), "--quiet"]
         own, others, answers = [], [], set()
         for _ in range(ROUNDS):
             metrics = tools.path("metrics.json")
-            answers.add(tools.run("weft-generate", tools.job(name), *model, "--init", weights, "--prompt-ids", prompt,
-                                  "--tokens", str(TOKENS), "--end", "none", "--threads", str(threads), "--quiet",
-                                  "--metrics", metrics).strip())
+            answers.add(tools.run("weft-generate", *job, "--metrics", metrics).strip())
             with open(metrics, encoding="utf-8") as file:
                 own.append(json.load(file))
             if beside:
                 script = os.path.join(tools.root, "tools", "bench", "peers", "transformers_generate.py")
-                done = subprocess.run([sys.executable, script, folder, prompt, str(TOKENS), str(threads)],
+                done = subprocess.run([sys.executable, script, folder, prompt, str(TOKENS), str(threads), precision],
                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                 if done.returncode != 0:
                     fail("transformers: no result")
                 others.append(json.loads(done.stdout.splitlines()[-1]))
                 answers.add(",".join(map(str, others[-1].pop("answer"))))
-        line = "  %-5s %d thread%s" % (name, threads, "s" if threads > 1 else " ")
+        line = "  %-5s %-4s %d thread%s" % (name, precision.lower(), threads, "s" if threads > 1 else " ")
         for key, unit, scale in (("first_token_s", "ms to the first", 1e3), ("tokens_per_s", "tokens/s", 1)):
             mine = median([one[key] for one in own])
             line += "  %8.1f %s" % (mine * scale, unit)

@@ -1,6 +1,6 @@
-"""Greedy generation by Hugging Face's transformers: transformers_generate.py FOLDER PROMPT TOKENS THREADS.
+"""Greedy generation by Hugging Face's transformers: transformers_generate.py FOLDER PROMPT TOKENS THREADS TYPE.
 
-PROMPT is a list of tokens, "1,2,3". Prints a JSON object: first_token_s of the first call, as `weft generate` has it too,
+PROMPT is a list of tokens, "1,2,3", TYPE is F32 or BF16. Prints a JSON object: first_token_s of the first call, as `weft generate` has it too,
 and tokens_per_s behind the first token, of the best of three later calls.
 """
 import json
@@ -14,7 +14,8 @@ import transformers
 def main():
     folder, prompt, tokens, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     torch.set_num_threads(threads)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    dtype = {"F32": torch.float32, "BF16": torch.bfloat16}[sys.argv[5]]
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
     ids = torch.tensor([[int(word) for word in prompt.split(",")]])
 
     def seconds(count):
