@@ -225,7 +225,15 @@ private:
     for (int64_t extent : op.getStored().value_or(llvm::ArrayRef<int64_t>())) {
       out.add_stored_shape(extent);
     }
-    if (op.getInit()) {
+    if (op.getStoredType()) {
+      out.set_stored_dtype(*dtypeOf(*op.getStoredType()));
+    }
+    if (op.getInit() && op.getKind() == task::BufferKind::Working) {
+      const auto of = op.getInitAttributesAttr().getAs<mlir::StringAttr>(task::kOfName);
+      out.mutable_init()->set_name(op.getInit()->str());
+      out.mutable_init()->add_inputs(parameterNamed(of));
+      out.mutable_init()->add_outputs(bufferIndex_[op.getBuffer()]);
+    } else if (op.getInit()) {
       out.mutable_init()->set_name(op.getInit()->str());
       if (failed(emitAttributes(op, op.getInitAttributesAttr(), *out.mutable_init()))) {
         return mlir::failure();
@@ -233,6 +241,14 @@ private:
       out.mutable_init()->add_outputs(bufferIndex_[op.getBuffer()]);
     }
     return emitType(op, task::tensorOf(op.getBuffer()), op.getUnpadded(), out);
+  }
+
+  // The index of a parameter, which is declared before its copies.
+  int parameterNamed(StringRef name) const {
+    const auto &buffers = stage_.buffers();
+    const auto found = llvm::find_if(buffers, [&](const plan::Buffer &buffer) { return buffer.name() == name.str(); });
+    assert(found != buffers.end() && "a copy of a parameter of the stage");
+    return int(found - buffers.begin());
   }
 
   LogicalResult emitAlias(task::AliasOp op) {

@@ -218,8 +218,8 @@ absl::Status holdParameters(ir::GraphOp graph, const Job &job, const plan::Plan 
   return absl::OkStatus();
 }
 
-// Lets parameters lie in the tiers where the training has them.
-void holdTiers(mlir::ModuleOp module, const Cluster &cluster, const plan::Plan &training) {
+// Lets parameters lie where the training has them: in its tiers, as what they are.
+void holdInMemory(mlir::ModuleOp module, const Cluster &cluster, const plan::Plan &training) {
   const std::map<std::string, Trained> state = stateOf(training);
   module.walk([&](task::BufferOp buffer) {
     const auto found = state.find(buffer.getName().str());
@@ -227,9 +227,9 @@ void holdTiers(mlir::ModuleOp module, const Cluster &cluster, const plan::Plan &
       return;
     }
     buffer.removeTierAttr();
+    buffer->setAttr(task::kHeldName, mlir::UnitAttr::get(buffer.getContext()));
     if (const int tier = found->second.buffer->tier(); tier > 0) {
       buffer.setTier(llvm::StringRef(cluster.tier(tier - 1).name()));
-      buffer->setAttr(task::kHeldName, mlir::UnitAttr::get(buffer.getContext()));
     }
   });
 }
@@ -326,8 +326,8 @@ absl::StatusOr<plan::Plan> planBeside(const CompileOptions &options, const plan:
         return held.message().empty() ? source->wrong("evaluation failed") : held;
       }
     }
-    if (phase == Phase::Schedule) {
-      holdTiers(*lowering.module, options.cluster, training);
+    if (phase == Phase::Fuse) {
+      holdInMemory(*lowering.module, options.cluster, training);
     }
     if (failed(runPhase(lowering, phase, options.cluster, candidates))) {
       return source->wrong(absl::StrCat("evaluation: ", nameOf(phase), " failed"));

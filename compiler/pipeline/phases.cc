@@ -256,13 +256,14 @@ void buildLocalize(mlir::OpPassManager &manager, const Job &job) {
 
 // On local tiles: what a collective stands between is not joined, and autodiff and layouts know nothing of it.
 void buildFuse(mlir::OpPassManager &manager, const Job &job) {
-  if (!job.graph().has_fusion() || job.graph().fusion()) {
+  const bool fuses = !job.graph().has_fusion() || job.graph().fusion();
+  if (fuses) {
     manager.addNestedPass<task::ProgramOp>(createFusePacked());
     manager.addNestedPass<task::ProgramOp>(createFuseEpilogues({std::max<int64_t>(job.batch().overlap(), 1)}));
     manager.addNestedPass<task::ProgramOp>(createFuseSquares());
   }
+  manager.addPass(createFuseCopies({fuses}));
   FuseClustersOptions options;
-  const bool fuses = !job.graph().has_fusion() || job.graph().fusion();
   options.joins = !fuses ? 0 : job.graph().has_fusion_limit() ? job.graph().fusion_limit() : -1;
   manager.addPass(createFuseClusters(options));
   if (options.joins == -1) {

@@ -196,7 +196,12 @@ llvm::LogicalResult ParameterOp::inferTypes(llvm::SmallVectorImpl<mlir::RankedTe
   if (failed(requireStackable(*this, getName(), own, stored))) {
     return mlir::failure();
   }
-  results.push_back(mlir::RankedTensorType::get(shape, mlir::Float32Type::get(getContext())));
+  mlir::Type element = mlir::Float32Type::get(getContext());
+  if (auto known = llvm::dyn_cast<mlir::RankedTensorType>(getResult().getType());
+      known && (*this)->hasAttr(kCacheName)) {
+    element = known.getElementType(); // in no file
+  }
+  results.push_back(mlir::RankedTensorType::get(shape, element));
   return mlir::success();
 }
 

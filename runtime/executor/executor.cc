@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "ops/abi/status_macros.h"
 #include "runtime/executor/binding.h"
 #include "runtime/executor/links.h"
 #include "runtime/executor/port_kernels.h"
@@ -88,6 +89,14 @@ class NoResult : public ResultField {
  public:
   absl::Status Take(int64_t, int64_t, const void*) override { return absl::OkStatus(); }
 };
+
+TensorSpec InMemory(const StateTile& tile) {
+  TensorSpec spec = tile.spec;
+  spec.dtype = tile.in_memory;
+  return spec;
+}
+
+int64_t BytesInMemory(const StateTile& tile) { return static_cast<int64_t>(InMemory(tile).bytes()); }
 
 // Whether all that files have of a buffer is among the names, and files have all of it: rows of padding in none.
 bool IsLoaded(const plan::Buffer& buffer, const std::set<std::string>& loaded) {
@@ -280,6 +289,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(const plan::Plan& pla
   Builder builder{*executor, executor->Place()};
   if (absl::Status status = builder.Build(); !status.ok()) return Prefixed(where, status);
   if (absl::Status status = executor->PrepareMetrics(); !status.ok()) return Prefixed(where, status);
+  if (absl::Status status = executor->PrepareCopies(); !status.ok()) return Prefixed(where, status);
   executor->CollectState();
   return executor;
 }
@@ -392,6 +402,7 @@ void Executor::CollectState() {
                    .saved_by = SaverOf(buffer),
                    .tier = buffer.tier() - 1,
                    .offset = buffer.offset()};
+    if (buffer.stored_dtype() != plan::INVALID) tile.spec.dtype = TypeOf(buffer.stored_dtype());
     const std::vector<plan::StoredTensor> stored = plan::StoredTensorsOf(buffer);
     if (!plan::IsStacked(buffer)) {
       add(tile, stored[0]);
@@ -405,7 +416,7 @@ void Executor::CollectState() {
     }
     for (int64_t i = first; i < first + count; ++i) {
       add(tile, stored[i]);
-      tile.offset += static_cast<int64_t>(tile.spec.bytes());
+      tile.offset += BytesInMemory(tile);
     }
   }
 }
@@ -461,8 +472,12 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   std::vector<Step> steps;  // until what they enqueue is done
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
-    if (!buffer.has_init() || buffer.alias_of() != 0) continue;
+    if (!buffer.has_init() || buffer.alias_of() != 0 || buffer.init().inputs_size() > 0) continue;
     if (buffer.kind() == plan::Buffer::PARAMETER && IsLoaded(buffer, loaded)) continue;
+    if (buffer.stored_dtype() != plan::INVALID) {
+      if (absl::Status status = InitializeNarrow(b); !status.ok()) return Prefixed(InitialValueOf(b), status);
+      continue;
+    }
     // Where a step has it on the device; else the host makes it where it stays.
     const std::optional<int64_t> above = buffer.tier() > 0 ? OffsetInUse(program_, b) : buffer.offset();
     char* const at = above ? arena_->base() + *above : place.memories[buffer.tier() - 1] + buffer.offset();
@@ -471,7 +486,7 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
     steps.push_back({b, false, *std::move(kernel), at, goes_down});
     if (buffer.unpadded_shape_size() == 0) continue;
-    kernel = PaddingOf(b, !above);
+    kernel = PaddingOf(SpecOf(b), !above);
     if (!kernel.ok()) return Prefixed(InitialValueOf(b), kernel.status());
     steps.push_back({b, true, *std::move(kernel), at, goes_down});
   }
@@ -496,6 +511,61 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   });
 }
 
+// The host makes it as files would have it, which is then loaded.
+absl::Status Executor::InitializeNarrow(int32_t b) {
+  const plan::Buffer& buffer = program_.buffer(b);
+  StateTile tile{.spec = SpecOf(b), .in_memory = TypeOf(buffer.dtype()), .offset = buffer.offset()};
+  tile.spec.dtype = TypeOf(buffer.stored_dtype());
+  KernelSpec spec = SpecFor(buffer.init(), /*on_host=*/true);
+  spec.outputs = {tile.spec};
+  const auto kernel = KernelsFor(/*on_host=*/true).Create(spec);
+  if (!kernel.ok()) return kernel.status();
+  return LoadTile(tile, [&](void* bytes) -> absl::Status {
+    const RunContext context{.seed = services_.seed};
+    WEFT_RETURN_IF_ERROR((*kernel)->Run(context, {}, {&bytes, 1}));
+    if (buffer.unpadded_shape_size() == 0) return absl::OkStatus();
+    const auto padding = PaddingOf(tile.spec, /*on_host=*/true);
+    if (!padding.ok()) return padding.status();
+    const void* const input = bytes;
+    return (*padding)->Run(context, {&input, 1}, {&bytes, 1});
+  });
+}
+
+absl::Status Executor::Cast(const TensorSpec& from, const void* input, DType to, void* output) const {
+  TensorSpec result = from;
+  result.dtype = to;
+  const KernelSpec spec{.name = "cast", .inputs = {from}, .outputs = {result}, .threads = services_.threads};
+  const auto kernel = KernelsFor(/*on_host=*/true).Create(spec);
+  if (!kernel.ok()) return kernel.status();
+  return (*kernel)->Run({}, {&input, 1}, {&output, 1});
+}
+
+absl::Status Executor::PrepareCopies() {
+  for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
+    const plan::Buffer& buffer = program_.buffer(b);
+    if (buffer.init().inputs_size() == 0) continue;
+    const int32_t parameter = buffer.init().inputs(0);
+    KernelSpec spec = SpecFor(buffer.init(), /*on_host=*/false);
+    spec.outputs = {SpecOf(b)};
+    auto kernel = services_.kernels->Create(spec);
+    if (!kernel.ok()) return Prefixed(absl::StrCat("`", buffer.name(), "`"), kernel.status());
+    copies_.push_back(
+        {*std::move(kernel), arena_->base() + program_.buffer(parameter).offset(), arena_->base() + buffer.offset()});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::MakeCopies() {
+  copies_are_stale_ = false;
+  if (copies_.empty()) return absl::OkStatus();
+  return OnStream([this](device::Stream& stream) {
+    for (const Copy& copy : copies_) {
+      WEFT_RETURN_IF_ERROR(copy.kernel->Run({.stream = stream.handle()}, {&copy.input, 1}, {&copy.output, 1}));
+    }
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, bool on_host, StepUpload* upload) {
   KernelSpec spec = SpecFor(program_.buffer(b).init(), on_host);
   spec.outputs = {SpecOf(b)};
@@ -504,8 +574,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::InitialiserOf(int32_t b, bool 
 }
 
 // Zeros beyond the tensor, which plans count on: `set_padding` over the state itself.
-absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b, bool on_host) const {
-  const TensorSpec tile = SpecOf(b);
+absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(const TensorSpec& tile, bool on_host) const {
   KernelSpec spec{.name = "set_padding", .inputs = {tile}, .outputs = {tile}, .threads = services_.threads};
   spec.attributes.Set("extents", tile.global_dims);
   spec.attributes.Set("value", int64_t{0});
@@ -515,6 +584,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Executor::PaddingOf(int32_t b, bool on_h
 
 void Executor::BeginStep(int64_t step) {
   step_ = step;
+  if (copies_are_stale_) {
+    const absl::Status status = MakeCopies();
+    if (!status.ok()) services_.fault->Raise(Prefixed(absl::StrCat("rank ", rank_, ": copies of parameters"), status));
+  }
   if (++begun_ == kRecordingStep && graphs_.counts().segments > 0) RecordGraphs();
   actors_->BeginStep();
   for (int s = 0; s < actors_->streams(); ++s) {
@@ -569,37 +642,51 @@ absl::StatusOr<float> Executor::Metric(const std::string& name) const {
 }
 
 absl::Status Executor::LoadTile(const StateTile& tile, const std::function<absl::Status(void*)>& fill) {
+  copies_are_stale_ = true;
+  const int64_t kept = BytesInMemory(tile);
   const auto load = [&](char* bytes) {
     if (tile.spec.reaches_beyond()) std::memset(bytes, 0, tile.spec.bytes());
     return fill(bytes);
   };
+  const auto load_kept = [&](char* bytes) {
+    if (tile.in_memory == tile.spec.dtype) return load(bytes);
+    std::vector<char> stored(tile.spec.bytes());
+    const absl::Status status = load(stored.data());
+    return status.ok() ? Cast(tile.spec, stored.data(), tile.in_memory, bytes) : status;
+  };
   if (tile.tier >= 0) {
-    std::vector<char> bytes(tile.spec.bytes());
-    const absl::Status status = load(bytes.data());
-    return status.ok() ? tiers_[tile.tier]->Write(tile.offset, bytes.data(), static_cast<int64_t>(bytes.size()))
-                       : status;
+    std::vector<char> bytes(kept);
+    const absl::Status status = load_kept(bytes.data());
+    return status.ok() ? tiers_[tile.tier]->Write(tile.offset, bytes.data(), kept) : status;
   }
   char* const address = arena_->base() + tile.offset;
-  if (services_.device->host_addressable()) return load(address);
-  auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
+  if (services_.device->host_addressable()) return load_kept(address);
+  auto memory = services_.device->AllocateHostMemory(kept);
   if (!memory.ok()) return memory.status();
-  if (absl::Status status = load((*memory)->base()); !status.ok()) return status;
-  return OnStream([&](device::Stream& stream) { return stream.Copy(address, (*memory)->base(), tile.spec.bytes()); });
+  if (absl::Status status = load_kept((*memory)->base()); !status.ok()) return status;
+  return OnStream([&](device::Stream& stream) { return stream.Copy(address, (*memory)->base(), kept); });
 }
 
 absl::Status Executor::SaveTile(const StateTile& tile, const std::function<absl::Status(const void*)>& take) {
+  const int64_t kept = BytesInMemory(tile);
+  const auto take_stored = [&](const char* bytes) {
+    if (tile.in_memory == tile.spec.dtype) return take(bytes);
+    std::vector<char> stored(tile.spec.bytes());
+    const absl::Status status = Cast(InMemory(tile), bytes, tile.spec.dtype, stored.data());
+    return status.ok() ? take(stored.data()) : status;
+  };
   if (tile.tier >= 0) {
-    std::vector<char> bytes(tile.spec.bytes());
-    const absl::Status status = tiers_[tile.tier]->Read(tile.offset, bytes.data(), static_cast<int64_t>(bytes.size()));
-    return status.ok() ? take(bytes.data()) : status;
+    std::vector<char> bytes(kept);
+    const absl::Status status = tiers_[tile.tier]->Read(tile.offset, bytes.data(), kept);
+    return status.ok() ? take_stored(bytes.data()) : status;
   }
   const char* const address = arena_->base() + tile.offset;
-  if (services_.device->host_addressable()) return take(address);
-  auto memory = services_.device->AllocateHostMemory(tile.spec.bytes());
+  if (services_.device->host_addressable()) return take_stored(address);
+  auto memory = services_.device->AllocateHostMemory(kept);
   if (!memory.ok()) return memory.status();
   const absl::Status copied =
-      OnStream([&](device::Stream& stream) { return stream.Copy((*memory)->base(), address, tile.spec.bytes()); });
-  return copied.ok() ? take((*memory)->base()) : copied;
+      OnStream([&](device::Stream& stream) { return stream.Copy((*memory)->base(), address, kept); });
+  return copied.ok() ? take_stored((*memory)->base()) : copied;
 }
 
 }  // namespace weft::executor

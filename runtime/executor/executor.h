@@ -78,8 +78,9 @@ struct Services {
 // a tile of one of its tensors.
 struct StateTile {
   std::string name;
-  TensorSpec spec;
+  TensorSpec spec;                    // with the element type of checkpoint files
   std::vector<int64_t> stored_shape;  // in checkpoint files
+  DType in_memory = spec.dtype;       // narrower where only that is read of it
   bool optimizer = false;
   bool primary = true;  // of the ranks that hold this tile, the one that saves it
   int saved_by = 0;     // that one
@@ -113,7 +114,7 @@ class Executor {
   // stage does not have it. Asks nothing of the device: the step itself has left it to the host.
   absl::StatusOr<float> Metric(const std::string& name) const;
 
-  // Between steps. The callback gets the tile's bytes in host memory.
+  // Between steps. The callback gets the tile's bytes in host memory, elements of the type that files have.
   const std::vector<StateTile>& state() const { return state_; }
   absl::Status LoadTile(const StateTile& tile, const std::function<absl::Status(void*)>& fill);
   absl::Status SaveTile(const StateTile& tile, const std::function<absl::Status(const void*)>& take);
@@ -165,8 +166,15 @@ class Executor {
   const KernelRegistry& KernelsFor(bool on_host) const;
   // The kernel of a buffer's initial value.
   absl::StatusOr<std::unique_ptr<Kernel>> InitialiserOf(int32_t buffer, bool on_host, StepUpload* upload);
-  absl::StatusOr<std::unique_ptr<Kernel>> PaddingOf(int32_t buffer, bool on_host) const;
+  absl::StatusOr<std::unique_ptr<Kernel>> PaddingOf(const TensorSpec& tile, bool on_host) const;
   std::string InitialValueOf(int32_t buffer) const;  // for errors
+  // Of a parameter that is narrower in memory.
+  absl::Status InitializeNarrow(int32_t buffer);
+  // The narrow copies of parameters that are kept: their casts, and that these run.
+  absl::Status PrepareCopies();
+  absl::Status MakeCopies();
+  // Elements of one type as those of another, both in host memory.
+  absl::Status Cast(const TensorSpec& from, const void* input, DType to, void* output) const;
   void RecordGraphs();
   // A step's share of a stream, on its thread.
   void RunStream(int stream);
@@ -186,6 +194,13 @@ class Executor {
   std::vector<std::unique_ptr<class FencedWork>> works_;
   std::unique_ptr<actor::RankProgram> actors_;
   std::vector<StateTile> state_;
+  struct Copy {
+    std::unique_ptr<Kernel> kernel;
+    const void* input = nullptr;
+    void* output = nullptr;
+  };
+  std::vector<Copy> copies_;
+  bool copies_are_stale_ = true;  // no step has made the parameters that are there
   // Where a metric is, and the host memory to which its stream copies it at the end of a step; the same where the host
   // addresses the device's.
   struct MetricWord {

@@ -261,6 +261,9 @@ namespace {
 class Roles {
  public:
   explicit Roles(const Program& program) : program_(program), roles_(program.root.size()) {
+    for (const Buffer& buffer : program.stage->buffers()) {
+      for (int32_t parameter : buffer.init().inputs()) roles_[parameter].master = true;
+    }
     for (size_t a = 0; a < program.work.size(); ++a) {
       for (const Work& work : program.work[a]) Add(static_cast<int32_t>(a), work);
       for (const Collective& collective : program.actor(static_cast<int32_t>(a)).collectives()) {

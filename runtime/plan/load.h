@@ -33,8 +33,9 @@ namespace weft::plan {
 // tensors at once; evaluations; caches of functions that go on with sequences.
 // 8: shifts; the job's ring; losses in parts. 9: tiers below the device. 10: runs
 // that do several micro-batches at a time. 11: zigzags. 12: updates on the host.
-// 13: layers of which what they keep lies below the device.
-inline constexpr int32_t kPlanVersion = 13;
+// 13: layers of which what they keep lies below the device. 14: narrow copies that
+// are kept, and parameters that are narrower than in files.
+inline constexpr int32_t kPlanVersion = 14;
 
 // The first eight bytes of every plan file.
 inline constexpr char kPlanMagic[] = "WEFTPLAN";

@@ -145,8 +145,56 @@ absl::Status CheckBytes(const Plan& plan, const Stage& stage, const Buffer& buff
   return absl::OkStatus();
 }
 
+// A narrow copy of a parameter.
+absl::Status CheckCopy(const Stage& stage, const Buffer& buffer) {
+  const Kernel& init = buffer.init();
+  if (buffer.kind() != Buffer::WORKING)
+    return InvalidPlan("init `", init.name(), "`: expected no inputs, got ", init.inputs_size());
+  if (init.name() != "cast") return InvalidPlan("init of a copy: expected `cast`, got `", init.name(), "`");
+  const int32_t of = init.inputs(0);
+  if (init.inputs_size() != 1 || of < 0 || of >= stage.buffers_size()) {
+    return InvalidPlan("init `cast`: expected one input of 0 to ", stage.buffers_size() - 1, ", got ",
+                       init.inputs_size(), ", the first of them ", of);
+  }
+  const Buffer& parameter = stage.buffers(of);
+  if (parameter.kind() != Buffer::PARAMETER || parameter.alias_of() != 0 || parameter.tier() != 0) {
+    return InvalidPlan("init `cast`: expected a parameter on the device, got `", parameter.name(), "`");
+  }
+  if (buffer.alias_of() != 0 || buffer.tier() != 0)
+    return InvalidPlan("init `cast`: expected bytes of its own on the device, got others");
+  const auto layoutOf = [](const Buffer& one) {
+    std::vector<std::pair<int, int>> layout;
+    for (const Sbp& sbp : one.sbp()) layout.emplace_back(sbp.kind(), sbp.dim());
+    return layout;
+  };
+  const bool same =
+      std::equal(buffer.shape().begin(), buffer.shape().end(), parameter.shape().begin(), parameter.shape().end()) &&
+      std::equal(buffer.unpadded_shape().begin(), buffer.unpadded_shape().end(), parameter.unpadded_shape().begin(),
+                 parameter.unpadded_shape().end()) &&
+      layoutOf(buffer) == layoutOf(parameter);
+  if (!same || ElementBytes(buffer.dtype()) >= ElementBytes(parameter.dtype())) {
+    return InvalidPlan("init `cast`: expected a narrower type in the layout of `", parameter.name(), "`, ",
+                       TypeText(parameter), ", got ", TypeText(buffer));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStoredType(const Plan& plan, const Buffer& buffer) {
+  if (buffer.stored_dtype() == INVALID) return absl::OkStatus();
+  if (plan.header().training() || buffer.kind() != Buffer::PARAMETER || buffer.tier() != 0 || buffer.alias_of() != 0) {
+    return InvalidPlan("stored element type: expected only of a function's parameters, on the device");
+  }
+  if (ElementBytes(buffer.stored_dtype()) <= ElementBytes(buffer.dtype())) {
+    return InvalidPlan("stored element type: expected a wider one than that of ", TypeText(buffer), ", got ",
+                       static_cast<int>(buffer.stored_dtype()));
+  }
+  return absl::OkStatus();
+}
+
 // Parameters, optimizer state and other buffers with an initial value.
-absl::Status CheckState(const Buffer& buffer, int index) {
+absl::Status CheckState(const Plan& plan, const Stage& stage, int index) {
+  const Buffer& buffer = stage.buffers(index);
+  if (absl::Status status = CheckStoredType(plan, buffer); !status.ok()) return status;
   const bool state = buffer.kind() == Buffer::PARAMETER || buffer.kind() == Buffer::OPTIMIZER;
   const bool kept = state || buffer.kind() == Buffer::CACHE;
   if (kept && !buffer.has_init()) return InvalidPlan("init: expected a kernel that makes the initial value, got none");
@@ -176,8 +224,9 @@ absl::Status CheckState(const Buffer& buffer, int index) {
   }
   const Kernel& init = buffer.init();
   if (init.name().empty()) return InvalidPlan("init: expected a kernel name");
-  if (init.inputs_size() != 0)
-    return InvalidPlan("init `", init.name(), "`: expected no inputs, got ", init.inputs_size());
+  if (init.inputs_size() != 0) {
+    if (absl::Status status = CheckCopy(stage, buffer); !status.ok()) return status;
+  }
   if (init.outputs_size() > 1 || (init.outputs_size() == 1 && init.outputs(0) != index)) {
     return InvalidPlan("init `", init.name(), "`: expected the buffer itself as output, or none");
   }
@@ -244,7 +293,7 @@ absl::Status CheckBuffers(const Plan& plan, const Stage& stage) {
     if (status.ok()) status = CheckSbp(placement, buffer);
     if (status.ok()) status = CheckTier(plan, buffer);
     if (status.ok()) status = CheckBytes(plan, stage, buffer);
-    if (status.ok()) status = CheckState(buffer, b);
+    if (status.ok()) status = CheckState(plan, stage, b);
     if (!status.ok()) return Under(absl::StrCat("buffer `", buffer.name(), "`"), status);
   }
   for (int b = 0; b < stage.buffers_size(); ++b) {

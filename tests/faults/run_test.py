@@ -39,7 +39,7 @@ class PlanTest(FaultTest):
         for version, advice in ((1, "compile the job again with this version of weft"),
                                 (14, "a newer weft wrote it: run it with that, or compile the job again")):
             path = self.damaged("v.plan", lambda content, v=version: content[:8] + struct.pack("<Q", v) + content[16:])
-            self.both_refuse(path, f"plan version: expected 13, got {version}; {advice}")
+            self.both_refuse(path, f"plan version: expected 14, got {version}; {advice}")
 
     def test_flipped_bit_and_bytes_behind_the_end(self):
         size = len(contents(self.plan()))

@@ -74,10 +74,10 @@ struct Sizes {
   double seconds = 0;
 };
 
-Sizes SizesOf(bool fusion) {
+Sizes SizesOf(bool fusion, Overrides more = {}) {
   Sizes sizes;
-  const auto plan =
-      CompileJob("models/gpt2/tiny.job", With({"model.set=hidden=64"}, fusion), "clusters/8xh200.cluster");
+  more.push_back("model.set=hidden=64");
+  const auto plan = CompileJob("models/gpt2/tiny.job", With(more, fusion), "clusters/8xh200.cluster");
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return sizes;
   const plan::Stage& stage = plan->stages(0);
@@ -92,6 +92,15 @@ Sizes SizesOf(bool fusion) {
   }
   sizes.seconds = plan->prediction().step_s();
   return sizes;
+}
+
+// In bf16, with two micro-batches: no step begins with casts of parameters, unless each has its own kernels.
+TEST(FusionPlanTest, UpdatesWriteNarrowCopies) {
+  Sizes fused = SizesOf(true, {"precision.compute=BF16"}), apart = SizesOf(false, {"precision.compute=BF16"});
+  EXPECT_EQ(fused.kernels["adam+cast"], 2);  // of what decays and what does not
+  EXPECT_EQ(fused.kernels["adam"], 1);       // of norms, which are read in float32
+  EXPECT_EQ(fused.kernels["cast"], 0);
+  EXPECT_GT(apart.kernels["cast"], 0);
 }
 
 TEST(FusionPlanTest, HasFewerKernelsBuffersAndBytes) {

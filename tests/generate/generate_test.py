@@ -107,8 +107,8 @@ class GenerateTest(FaultTest):
                                         init=MODULES + name + ".safetensors")
                     self.assertEqual(found, [case["answer"] for case in cases], (name, layout, chunk))
 
-    def likeliest(self, sequences, job, *overrides, init):
-        """Of each place the likeliest next token, by the function without caches."""
+    def logits(self, sequences, job, *overrides, init):
+        """Of each sequence and place the logits of the next token, by the function without caches."""
         rows = [tokens + [0] * (SEQUENCE - len(tokens)) for tokens in sequences]
         inputs, outputs = self.path("tokens.safetensors"), self.path("logits.safetensors")
         write_safetensors(inputs, {"tokens": ("I32", [len(rows), SEQUENCE],
@@ -116,9 +116,12 @@ class GenerateTest(FaultTest):
         plan = self.plan("model.graph=logits", f"batch.global={len(rows)}", f"batch.micro={len(rows)}", *overrides, job=job)
         self.run_ok("weft-run", plan, "--init", init, "--inputs", inputs, "--outputs", outputs, "--quiet")
         values = read_safetensors(outputs)[0]["logits"].values
-        starts = range(0, len(values), VOCAB)
-        best = [max(range(VOCAB), key=lambda v, i=i: values[i + v]) for i in starts]
-        return [best[i:i + SEQUENCE] for i in range(0, len(best), SEQUENCE)]
+        places = [values[i:i + VOCAB] for i in range(0, len(values), VOCAB)]
+        return [places[i:i + SEQUENCE] for i in range(0, len(places), SEQUENCE)]
+
+    def likeliest(self, sequences, job, *overrides, init):
+        return [[max(range(VOCAB), key=lambda v, place=place: place[v]) for place in row]
+                for row in self.logits(sequences, job, *overrides, init=init)]
 
     def agrees_with_whole_sequences(self, job, *overrides, init=WEIGHTS):
         # As many as two ranks of `data` or `expert` share evenly.
@@ -132,6 +135,18 @@ class GenerateTest(FaultTest):
 
     def test_caches_change_nothing(self):
         self.agrees_with_whole_sequences(JOB)
+
+    def test_narrow_types(self):
+        """What lies in memory in 16 bits; a token's products are summed in another order than those of a sequence."""
+        prompts = [list(b"In the beginning God"), list(b"And")]
+        for key, unit in (("precision.compute=BF16", 2**-8), ("precision.compute=F16", 2**-11)):
+            answers = self.tokens(JOB, key, prompts=prompts, count=40)
+            rows = self.logits([prompt + answer for prompt, answer in zip(prompts, answers)], JOB, key, init=WEIGHTS)
+            for prompt, answer, row in zip(prompts, answers, rows):
+                for token, place in zip(answer, row[len(prompt) - 1:]):
+                    best = max(place)
+                    # A few roundings of the activations before, each of half a unit.
+                    self.assertGreaterEqual(place[token], best - 4 * unit * max(map(abs, place)), (key, token))
 
     def attending(self, name, how, before=""):
         """The key of a GPT-2 whose attention has something more."""
@@ -259,9 +274,13 @@ class GenerateTest(FaultTest):
         # Two layers, keys and values, two sequences of 64 tokens with 4 heads of 16 numbers.
         bytes_of_all = 2 * 2 * 2 * 64 * 4 * 16 * 4
         self.assertEqual((found["tokens"], found["cache_bytes"]), (4, bytes_of_all))
-        plan = self.plan("model.graph=logits", "generate.chunk=1", "batch.global=2", "batch.micro=2", "dist.tensor=2")
-        shown = self.run_ok("weft-plan", "show", plan).out
+        function = ("model.graph=logits", "generate.chunk=1", "batch.global=2", "batch.micro=2", "dist.tensor=2")
+        shown = self.run_ok("weft-plan", "show", self.plan(*function)).out
         self.assertRegex(shown, r"\n    cache +4  +64\.0 KiB +64\.0 KiB\n")
+        shown = self.run_ok("weft-plan", "show", self.plan(*function, "precision.compute=BF16"), "--kernels").out
+        self.assertRegex(shown, r"\n    cache +4  +32\.0 KiB +32\.0 KiB\n")
+        self.assertRegex(shown, r"\n    h\.0\.mlp\.c_fc\.weight +bf16\[64,256\]")
+        self.assertNotRegex(shown, r"\n +[0-9]+ cast \(")
 
     # --- what is refused
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/collective/reduce.h"
@@ -90,6 +91,20 @@ Bytes ResultOf(const Collective& it, const Placement& placement, const Buffer& i
   return result;
 }
 
+// The buffers with an initial value: copies behind what they are copies of.
+std::vector<int32_t> InOrderOfInit(const Program& program) {
+  std::vector<int32_t> order;
+  for (bool copies : {false, true}) {
+    for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+      const Buffer& buffer = program.buffer(b);
+      if (buffer.has_init() && buffer.alias_of() == 0 && (buffer.init().inputs_size() > 0) == copies) {
+        order.push_back(b);
+      }
+    }
+  }
+  return order;
+}
+
 }  // namespace
 
 IdealCluster::IdealCluster(const Plan& plan, const Log& log) : plan_(plan), log_(log), programs_(ProgramsOf(plan)) {
@@ -104,12 +119,14 @@ IdealCluster::IdealCluster(const Plan& plan, const Log& log) : plan_(plan), log_
       Rank& rank = ranks.emplace_back();
       rank.index = r;
       rank.rank = program.placement->ranks(r);
-      for (int32_t b = 0; b < program.stage->buffers_size(); ++b) {
+      std::map<int32_t, uint64_t> hashes;  // of what is made of nothing
+      for (int32_t b : InOrderOfInit(program)) {
         const Buffer& buffer = program.buffer(b);
-        if (!buffer.has_init() || buffer.alias_of() != 0) continue;
         Bytes bytes(LocalBytes(*program.placement, buffer));
-        const uint64_t stamp = StampOf(log.InitOf(program.index, b), r, 0, 0);
+        uint64_t stamp = StampOf(log.InitOf(program.index, b), r, 0, 0);
+        for (int32_t parameter : buffer.init().inputs()) stamp = Mix(stamp, hashes.at(parameter));
         FillTile(Mix(stamp, 0), buffer.dtype(), LocalElements(*program.placement, buffer), bytes.data());
+        hashes[b] = HashTile(bytes.data(), static_cast<int64_t>(bytes.size()));
         Cell& cell = CellOf(program.index, rank, b, kState);
         for (size_t i = 0; i < bytes.size(); ++i) cell[i] = {bytes[i], kInitial, 0};
       }

@@ -56,7 +56,7 @@ class StampKernel : public weft::Kernel {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (static_cast<int>(i) == site.accumulator && context.micro_batch == 0) continue;
       const uint64_t hash = HashOfSpec(spec_.inputs[i], inputs[i]);
-      log_.read[log_.PlaceOf(site_, rank_, context.micro_batch, static_cast<int>(i))] = hash;
+      if (!initial) log_.read[log_.PlaceOf(site_, rank_, context.micro_batch, static_cast<int>(i))] = hash;
       stamp = Mix(stamp, hash);
     }
     Delay(delay);

@@ -28,8 +28,10 @@ bool isOutput(mlir::OpOperand &use) {
 }
 
 bool isState(Value root) {
-  BufferKind kind = root.getDefiningOp<BufferOp>().getKind();
-  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Cache;
+  auto buffer = root.getDefiningOp<BufferOp>();
+  const BufferKind kind = buffer.getKind();
+  return kind == BufferKind::Parameter || kind == BufferKind::Optimizer || kind == BufferKind::Cache ||
+         buffer.getInit();
 }
 
 namespace {

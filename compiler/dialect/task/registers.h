@@ -6,7 +6,8 @@
 
 namespace weft::task {
 
-/// Whether a root buffer keeps its contents from step to step: parameters and state.
+/// Whether a root buffer keeps its contents from step to step: parameters, state, and narrow copies of parameters with
+/// an initial value.
 bool isState(mlir::Value root);
 
 /// What an op of an actor writes and reads.

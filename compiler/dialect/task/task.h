@@ -96,6 +96,9 @@ public:
 /// that one has it, which no pass changes.
 inline constexpr llvm::StringLiteral kHeldName("held");
 
+/// An attribute of the initial value of a narrow copy: the parameter's name.
+inline constexpr llvm::StringLiteral kOfName("of");
+
 /// The tier in which a buffer lies; empty: on the device.
 llvm::StringRef tierOf(mlir::Value buffer);
 

@@ -94,7 +94,9 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let summary = "Declares a buffer";
   let description = [{
     `init` (parameters and optimizer state) names the kernel that fills it at the start, with its attributes;
-    `stored` is the shape in checkpoint files when it differs. `schedule` sets the slots that its order needs; where they
+    `stored` is the shape in checkpoint files when it differs, and `stored_type` the wider element type that a parameter of a
+    function has there. A working buffer with `init "cast"` is a narrow copy of the parameter that its attribute `of` names,
+    and is kept from step to step. `schedule` sets the slots that its order needs; where they
     lie in the arena is decided on the plan. Where the tensor is padded, `unpadded` is the shape of what it stands for.
     `tier` names the cluster's tier below the device in which it lies; absent: on the device.
 
@@ -105,17 +107,18 @@ def Task_BufferOp : Task_Op<"buffer"> {
   let arguments = (ins StrAttr:$name, Task_BufferKind:$kind, DefaultValuedAttr<I64Attr, "1">:$slots,
                        OptionalAttr<StrAttr>:$init,
                        OptionalAttr<DictionaryAttr>:$init_attributes, OptionalAttr<DenseI64ArrayAttr>:$stored,
-                       OptionalAttr<DenseI64ArrayAttr>:$unpadded, OptionalAttr<StrAttr>:$tier);
+                       OptionalAttr<DenseI64ArrayAttr>:$unpadded, OptionalAttr<StrAttr>:$tier,
+                       OptionalAttr<TypeAttr>:$stored_type);
   let results = (outs Task_BufferType:$buffer);
   // On the device.
   let builders = [OpBuilder<(ins "mlir::Type":$type, "mlir::StringAttr":$name, "BufferKind":$kind,
                                  "mlir::DenseI64ArrayAttr":$unpadded),
                             [{ build($_builder, $_state, type, name, BufferKindAttr::get($_builder.getContext(), kind),
                                      $_builder.getI64IntegerAttr(1), mlir::StringAttr(), mlir::DictionaryAttr(),
-                                     mlir::DenseI64ArrayAttr(), unpadded, mlir::StringAttr()); }]>];
+                                     mlir::DenseI64ArrayAttr(), unpadded, mlir::StringAttr(), mlir::TypeAttr()); }]>];
   let assemblyFormat = [{
     $name $kind (`slots` `(` $slots^ `)`)? (`init` $init^ $init_attributes)? (`stored` $stored^)?
-    (`unpadded` $unpadded^)? (`tier` $tier^)? attr-dict `:` type($buffer)
+    (`stored_type` $stored_type^)? (`unpadded` $unpadded^)? (`tier` $tier^)? attr-dict `:` type($buffer)
   }];
   let hasVerifier = 1;
 }

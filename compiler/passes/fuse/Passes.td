@@ -47,6 +47,27 @@ def FusePacked : Pass<"weft-fuse-packed", "::weft::task::ProgramOp"> {
   let statistics = [Statistic<"numPacked", "packed", "kernels that read or write parts of one tensor">];
 }
 
+def FuseCopies : Pass<"weft-fuse-copies", "::mlir::ModuleOp"> {
+  let summary = "Keeps narrow copies of parameters from step to step";
+  let description = [{
+    A parameter that forward and backward read in a narrower type is cast once a step. In a training that cast goes behind the
+    update, which it joins: the update then writes the copy too. What no step updates is not cast at all. The copy gets an
+    initial value, `init "cast"`, and is kept like state.
+
+    Where that would take memory, the cast stays at the step's beginning: where a copy is only gathered before the
+    micro-batches (`zero.stage` 1 and 2), and with one micro-batch where at the peak gradients lie in the bytes of copies.
+    It stays too for a parameter in a tier.
+
+    A function updates nothing: its parameter itself is in memory in the narrower type, where nothing reads another, and
+    `stored_type` says what it is in files.
+
+    Parameters of a function that is evaluated between the steps of a training are left as the training has them.
+  }];
+  let dependentDialects = ["::weft::task::TaskDialect"];
+  let options = [Option<"updates", "updates", "bool", "true", "whether updates of parameters may write copies">];
+  let statistics = [Statistic<"numKept", "kept", "casts that no step begins with">];
+}
+
 def FuseClusters : Pass<"weft-fuse-clusters", "::mlir::ModuleOp"> {
   let summary = "Generates kernels, of operators that belong together";
   let description = [{

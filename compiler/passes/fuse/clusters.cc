@@ -208,7 +208,7 @@ private:
       moved = false;
       nodes_[kernel].apart.clear();
       for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
-        KernelOp producer = writerOf(task::rootOf(input));
+        KernelOp producer = producerOf(input);
         if (producer && producer != kernel && nodes_.count(producer) && producer->isBeforeInBlock(kernel)) {
           Apart why;
           if (KernelOp one = join(producer, kernel, why)) {
@@ -220,6 +220,24 @@ private:
         }
       }
     }
+  }
+
+  // The kernel that makes what is read: the only one that writes it, or that updates it in place, of state.
+  static KernelOp producerOf(Value input) {
+    const Value root = task::rootOf(input);
+    if (!isKept(root)) {
+      return writerOf(root);
+    }
+    Operation *writer = nullptr;
+    for (Operation *user : usersOf(root)) {
+      if (user != writer && writes(user, root)) {
+        if (writer) {
+          return {};
+        }
+        writer = user;
+      }
+    }
+    return llvm::dyn_cast_or_null<KernelOp>(writer);
   }
 
   // Joins to a kernel those before it in its layer that read the same tensor, which is then read once. The tensor is at

@@ -72,16 +72,7 @@ bool haveOneElementType(mlir::ValueRange buffers) {
   });
 }
 
-bool isKept(Value buffer) {
-  switch (task::rootOf(buffer).getDefiningOp<task::BufferOp>().getKind()) {
-  case task::BufferKind::Parameter:
-  case task::BufferKind::Optimizer:
-  case task::BufferKind::Cache:
-    return true;
-  default:
-    return false;
-  }
-}
+bool isKept(Value buffer) { return task::isState(task::rootOf(buffer)); }
 
 SmallVector<int64_t> shapeOf(task::ProgramOp program, Value buffer) {
   return task::localShapeOf(task::tensorOf(buffer), program.getPlacement());

@@ -50,6 +50,11 @@ public:
     for (Operation &op : llvm::make_early_inc_range(body())) {
       foldCast(&op);
     }
+    for (auto parameter : graph.getBody().getOps<ParameterOp>()) {
+      if (parameter->hasAttr(kCacheName)) {
+        narrowCache(parameter);
+      }
+    }
   }
 
 private:
@@ -169,6 +174,32 @@ private:
     if (llvm::isa<CastOp>(op) && succeeded(op->fold(folded)) && !folded.empty()) {
       op->getResult(0).replaceAllUsesWith(llvm::cast<Value>(folded[0]));
       op->erase();
+    }
+  }
+
+  // A cache is in no file: where it is read and assigned in the narrow type alone, it has that itself.
+  void narrowCache(ParameterOp cache) {
+    CastOp read;
+    AssignOp assign;
+    for (Operation *user : cache.getResult().getUsers()) {
+      if (auto cast = llvm::dyn_cast<CastOp>(user); cast && !read && cast.getTo() == narrow) {
+        read = cast;
+      } else if (auto last = llvm::dyn_cast<AssignOp>(user); last && !assign) {
+        assign = last;
+      } else {
+        return;
+      }
+    }
+    auto wide = assign ? assign.getValue().getDefiningOp<CastOp>() : CastOp();
+    if (!read || !wide || tensorOf(wide.getInput()).getElementType() != narrow) {
+      return;
+    }
+    cache.getResult().setType(llvm::cast<mlir::RankedTensorType>(read.getResult().getType()));
+    read.getResult().replaceAllUsesWith(cache);
+    read.erase();
+    assign.getValueMutable().assign(wide.getInput());
+    if (wide.getResult().use_empty()) {
+      wide.erase();
     }
   }
 
