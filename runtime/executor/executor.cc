@@ -470,6 +470,7 @@ absl::Status Executor::Initialize(const std::set<std::string>& loaded) {
   };
   const RankPlace place = Place();
   std::vector<Step> steps;  // until what they enqueue is done
+  copies_are_stale_ = true;
   for (int32_t b = 0; b < program_.stage->buffers_size(); ++b) {
     const plan::Buffer& buffer = program_.buffer(b);
     if (!buffer.has_init() || buffer.alias_of() != 0 || buffer.init().inputs_size() > 0) continue;

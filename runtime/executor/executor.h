@@ -200,7 +200,7 @@ class Executor {
     void* output = nullptr;
   };
   std::vector<Copy> copies_;
-  bool copies_are_stale_ = true;  // no step has made the parameters that are there
+  bool copies_are_stale_ = true;  // something other than a step has written parameters
   // Where a metric is, and the host memory to which its stream copies it at the end of a step; the same where the host
   // addresses the device's.
   struct MetricWord {

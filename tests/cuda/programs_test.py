@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests/support")
-from programs import LIMIT_S, TOKENS, WEIGHTS, ProgramTest, Result, command, contents, losses, main, metrics  # noqa: E402
+from programs import JOB, LIMIT_S, TOKENS, WEIGHTS, ProgramTest, Result, command, contents, losses, main, metrics  # noqa: E402
 
 LIBRARY = "tests/emulation/libraries/libcuda.so.1"
 CLUSTER = "cluster=" + os.path.abspath("tests/cuda/one_gpu.cluster")
@@ -28,8 +28,8 @@ class ProgramsTest(ProgramTest):
         for name in ("libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"):
             os.symlink(os.path.realpath(LIBRARY), f"{self.libraries}/{name}")
 
-    def call(self, *arguments, processes=0, driver=True):
-        line = command("weft-run", *arguments, "--cuda-libs", self.libraries, "--algorithm-cache", self.path("algorithms"))
+    def call(self, *arguments, processes=0, driver=True, program="weft-run"):
+        line = command(program, *arguments, "--cuda-libs", self.libraries, "--algorithm-cache", self.path("algorithms"))
         if processes:
             line = [os.path.abspath("tools/build_defs/mpirun.sh"), str(processes), *line]
         environment = {key: value for key, value in os.environ.items() if key != "XML_OUTPUT_FILE"}
@@ -65,6 +65,23 @@ class ProgramsTest(ProgramTest):
             with self.subTest(layout=name):
                 plan = self.plan(*SMALL, CLUSTER, *layout)
                 self.assert_near(self.losses(plan, processes=2), self.losses(plan), 2e-5)
+
+    def test_narrow_copies_are_made_anew_of_what_is_loaded(self):
+        plan = self.plan("batch={global: 4 micro: 2}", CLUSTER, "precision.compute=BF16")
+        self.assertIn("adam+cast", self.run_ok("weft-plan", "show", plan, "--kernels").out)
+        whole = self.losses(plan)
+        for steps in (1, STEPS):
+            done = self.call(plan, "--data", TOKENS, "--init", WEIGHTS, "--steps", steps, "--threads", 1, "--quiet", "--resume",
+                             "--checkpoint-dir", self.path("parts"), "--metrics", self.path("parts.jsonl"))
+            self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(losses(self.path("parts.jsonl")), whole)
+
+    def test_a_function_has_its_parameters_in_16_bits(self):
+        asked = ("--init", WEIGHTS, "--prompt-ids", "1,2,3", "--tokens", 8, "--end", "none", "--quiet")
+        key = "precision.compute=BF16"
+        gpu = self.call(JOB, key, CLUSTER, *asked, program="weft-generate")
+        self.assertEqual(gpu.status, 0, gpu.err)
+        self.assertEqual(gpu.out, self.run_ok("weft-generate", JOB, key, *asked).out)
 
     def test_evaluations_between_steps_have_the_numbers_of_the_cpu(self):
         asked = (*SMALL, "evaluation={graph: \"evaluate\" every: 1 batches: 2}")
