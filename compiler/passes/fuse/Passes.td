@@ -56,7 +56,7 @@ def FuseCopies : Pass<"weft-fuse-copies", "::mlir::ModuleOp"> {
 
     Where that would take memory, the cast stays at the step's beginning: where a copy is only gathered before the
     micro-batches (`zero.stage` 1 and 2), and with one micro-batch where at the peak gradients lie in the bytes of copies.
-    It stays too for a parameter in a tier.
+    It stays too for a parameter in a tier, and for all where it stays for most.
 
     A function updates nothing: its parameter itself is in memory in the narrower type, where nothing reads another, and
     `stored_type` says what it is in files.

@@ -102,7 +102,7 @@ struct FuseCopies : impl::FuseCopiesBase<FuseCopies> {
         }
       }
       llvm::StringSet<> names; // of copies
-      const bool mayWrite = updates && haveRoom(program, copies);
+      const bool mayWrite = updates && isWorthIt(program, copies) && haveRoom(program, copies);
       for (Copy copy : copies) {
         numKept += isTraining ? keep(copy, mayWrite, names) : narrow(copy, names);
       }
@@ -110,6 +110,20 @@ struct FuseCopies : impl::FuseCopiesBase<FuseCopies> {
   }
 
 private:
+  // Whether updates can write most of what is copied: they then run apart from the updates of all else, which takes one
+  // more kernel. With ZeRO 1 they can write those of a few biases that nothing splits, and casts of all shares are
+  // left.
+  static bool isWorthIt(task::ProgramOp program, ArrayRef<Copy> copies) {
+    int64_t moved = 0, left = 0;
+    for (Copy copy : copies) {
+      if (!writersOf(copy.parameter).empty()) {
+        (updateOf(copy) ? moved : left) +=
+            task::localBytesOf(task::tensorOf(copy.narrow.getBuffer()), program.getPlacement());
+      }
+    }
+    return moved > left;
+  }
+
   // Whether copies that are there from step to step take hardly any memory of their own. With several micro-batches the
   // last one reads all of them, beside the sums of all gradients. With one, gradients may take over the bytes of copies
   // that nothing reads any more: at the peak those of 4 x 256 tokens of GPT-2 124M do, those of 8 x 1024 tokens do not,
