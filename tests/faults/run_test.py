@@ -37,7 +37,7 @@ class PlanTest(FaultTest):
 
     def test_of_another_version(self):
         for version, advice in ((1, "compile the job again with this version of weft"),
-                                (14, "a newer weft wrote it: run it with that, or compile the job again")):
+                                (15, "a newer weft wrote it: run it with that, or compile the job again")):
             path = self.damaged("v.plan", lambda content, v=version: content[:8] + struct.pack("<Q", v) + content[16:])
             self.both_refuse(path, f"plan version: expected 14, got {version}; {advice}")
 
