@@ -106,7 +106,8 @@ class Executor {
 
   // Starts a step on the rank's streams; `step` counts from 0 over the whole
   // training. Then EndStep() waits for it and returns the first error of any
-  // rank that shares the fault. Neither allocates unless it fails, or records graphs.
+  // rank that shares the fault. Neither allocates unless it fails, or records graphs. Narrow copies of parameters are
+  // made first where Initialize() or LoadTile() has written since the step before.
   void BeginStep(int64_t step);
   absl::Status EndStep();
 

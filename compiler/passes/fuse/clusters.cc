@@ -228,16 +228,8 @@ private:
     if (!isKept(root)) {
       return writerOf(root);
     }
-    Operation *writer = nullptr;
-    for (Operation *user : usersOf(root)) {
-      if (user != writer && writes(user, root)) {
-        if (writer) {
-          return {};
-        }
-        writer = user;
-      }
-    }
-    return llvm::dyn_cast_or_null<KernelOp>(writer);
+    const llvm::SetVector<Operation *> writers = writersOf(root);
+    return writers.size() == 1 ? llvm::dyn_cast<KernelOp>(writers[0]) : KernelOp();
   }
 
   // Joins to a kernel those before it in its layer that read the same tensor, which is then read once. The tensor is at

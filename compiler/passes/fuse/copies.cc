@@ -2,7 +2,6 @@
 #include "compiler/dialect/task/registers.h"
 #include "compiler/passes/fuse/kernels.h"
 #include "compiler/passes/fuse/passes.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace weft::compiler {
@@ -41,16 +40,6 @@ std::optional<Copy> copyOf(KernelOp cast) {
   mlir::FloatType from = floatOf(parameter), to = floatOf(narrow);
   const bool isNarrower = from && to && to.getWidth() < from.getWidth();
   return isNarrower ? std::optional(Copy{cast, parameter, narrow}) : std::nullopt;
-}
-
-llvm::SetVector<Operation *> writersOf(Value buffer) {
-  llvm::SetVector<Operation *> writers;
-  for (Operation *user : usersOf(buffer)) {
-    if (writes(user, buffer)) {
-      writers.insert(user);
-    }
-  }
-  return writers;
 }
 
 // Whether steps change what a checkpoint holds: else it is a function of its parameters.

@@ -95,6 +95,16 @@ bool writes(Operation *op, Value buffer) {
   return llvm::any_of(task::outputsOf(op), [&](Value value) { return task::rootOf(value) == root; });
 }
 
+llvm::SetVector<Operation *> writersOf(Value buffer) {
+  llvm::SetVector<Operation *> writers;
+  for (Operation *user : usersOf(buffer)) {
+    if (writes(user, buffer)) {
+      writers.insert(user);
+    }
+  }
+  return writers;
+}
+
 // Gives an op that has just come to its block a number between those of its neighbours. Two neighbours without one
 // would have the next question of order number all ops of the block.
 static void number(Operation *op, Operation *neighbour) { (void)op->isBeforeInBlock(neighbour); }
@@ -162,16 +172,16 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   }
   // All parts may read one number, which as many others read too.
   llvm::DenseMap<Value, SmallVector<Operation *>> known;
-  auto writersOf = [&](Value buffer) -> ArrayRef<Operation *> {
+  auto othersWriting = [&](Value buffer) -> ArrayRef<Operation *> {
     auto [it, isNew] = known.try_emplace(task::rootOf(buffer));
     if (isNew) {
-      it->second = usersOf(it->first);
-      llvm::erase_if(it->second, [&](Operation *user) { return isPart(user) || !writes(user, it->first); });
+      it->second = llvm::to_vector(writersOf(it->first));
+      llvm::erase_if(it->second, isPart);
     }
     return it->second;
   };
   for (Value input : fused.inputs) {
-    for (Operation *user : writersOf(input)) {
+    for (Operation *user : othersWriting(input)) {
       if (!before(user, place) && before(user, last)) {
         return nullptr;
       }
@@ -179,7 +189,7 @@ Operation *placeOf(ArrayRef<KernelOp> parts, const Fused &fused) {
   }
   for (KernelOp part : parts) {
     for (Value input : part.getInputs()) {
-      for (Operation *user : writersOf(input)) {
+      for (Operation *user : othersWriting(input)) {
         if (before(part, user) && before(user, place)) {
           return nullptr;
         }

@@ -3,6 +3,7 @@
 #define WEFT_COMPILER_PASSES_FUSE_KERNELS_H_
 
 #include "compiler/dialect/task/task.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace weft::compiler {
 
@@ -49,6 +50,9 @@ bool isKept(mlir::Value buffer);
 
 /// Whether an operation writes a buffer, by this view or another.
 bool writes(mlir::Operation *op, mlir::Value buffer);
+
+/// What writes a root, by itself or a view, also where it reads it too, each once.
+llvm::SetVector<mlir::Operation *> writersOf(mlir::Value root);
 
 /// Moves an op before `place`, of the same block. MLIR's moveBefore() and moveAfter() have the next question of order
 /// number all ops of the block; this numbers `op` alone.
